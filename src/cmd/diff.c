@@ -75,15 +75,31 @@ struct diff {
 
 /* ---- report as text ---- */
 
-static void put_track(struct text *t, const struct track *k)
+/* numbers: the ids, too: tracks with the same names differ in them. */
+static void put_one_track(struct text *t, const struct track *k, bool numbers)
+{
+	value_text_word(t, k->name);
+	if (numbers && k->has_id)
+		text_printf(t, " (%s %" PRIu64 ")", k->kind == TRACK_PROCESS ? "pid" : "tid", k->id);
+}
+
+static void put_track(struct text *t, const struct track *k, bool numbers)
 {
 	const struct track *const process = track_process(k);
 
-	value_text_word(t, k->name);
+	put_one_track(t, k, numbers);
 	if (process == k)
 		return;
 	text_str(t, " of ");
-	value_text_word(t, process->name);
+	put_one_track(t, process, numbers);
+}
+
+/* Whether only numbers tell these tracks apart: the name of a process without a number is not compared. */
+static bool named_alike(const struct track *a, const struct track *b)
+{
+	const struct track *const p = track_process(a), *const q = track_process(b);
+
+	return slice_equal(a->name, b->name) && (slice_equal(p->name, q->name) || (!p->has_id && !q->has_id));
 }
 
 static void put_time(struct text *t, const struct diff *v, uint64_t ts)
@@ -157,10 +173,11 @@ static bool put_parts(struct text *t, const struct diff *v, const struct differe
 	if ((d->parts & PART_CATEGORY) != 0)
 		put_words(t, "category", a->cls->category, b->cls->category);
 	if ((d->parts & PART_TRACK) != 0) {
+		const bool numbers = named_alike(a->track, b->track);
 		text_str(t, "    track: ");
-		put_track(t, a->track);
+		put_track(t, a->track, numbers);
 		text_str(t, ", ");
-		put_track(t, b->track);
+		put_track(t, b->track, numbers);
 		text_char(t, '\n');
 	}
 	return (d->parts & PART_FIELDS) == 0 || field_differences(d, &v->differ.rules, put_field, t);
@@ -186,7 +203,7 @@ static bool put_difference(struct text *t, const struct diff *v, const struct di
 		text_str(t, " long");
 	}
 	text_str(t, ", on ");
-	put_track(t, e->track);
+	put_track(t, e->track, false);
 	text_char(t, '\n');
 	return a == NULL || b == NULL || put_parts(t, v, d);
 }
