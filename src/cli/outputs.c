@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/os.h"
 #include "cli/reports.h"
@@ -40,6 +41,17 @@ static const char *suffix_of(const char *out)
 	return dot != NULL && dot > base && dot[1] != '\0' ? dot : NULL;
 }
 
+/* The suffix for the name of an output.  Of formats written as a folder the last one: the first may be that
+ * of a file in it. */
+static const char *output_suffix(const struct format *f)
+{
+	const char *const *s = f->suffixes;
+
+	while (f->writer->shape == WRITER_FOLDER && s[1] != NULL)
+		s++;
+	return *s;
+}
+
 static void refuse_suffix(struct options *o, const char *out, const char *suffix)
 {
 	struct text known = { .p = NULL }; /* suffixes, separated by ", " */
@@ -47,7 +59,7 @@ static void refuse_suffix(struct options *o, const char *out, const char *suffix
 
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		if ((*f)->writer != NULL)
-			text_printf(&known, "%s%s", known.n > 0 ? ", " : "", (*f)->suffixes[0]);
+			text_printf(&known, "%s%s", known.n > 0 ? ", " : "", output_suffix(*f));
 	show_path(&shown, out);
 	if (suffix != NULL)
 		options_mistake(o, "%s: unknown suffix %s: use %.*s, or --to (tracetool formats lists them)",
@@ -114,12 +126,15 @@ static bool file_fits(struct options *o, const struct format *to, const char *ou
 	struct shown_path shown;
 
 	show_path(&shown, out);
+	if (strcmp(out, "-") == 0 && (to->writer->modes & WRITER_TEXT) == 0 && isatty(STDOUT_FILENO))
+		return options_mistake(o, "%s is not text: name a file, as standard output is a terminal",
+		                       to->name);
 	if ((to->writer->modes & WRITER_SEEKS) != 0 && output_packing_of(out) != OUTPUT_PLAIN)
 		return options_mistake(o, "%s: no program reads a compressed %s file; leave out %s", shown.s,
 		                       to->name, suffix_of(out));
 	if (other != NULL)
 		return options_mistake(o, "%s is the name of a file in format %s, not %s, whose suffix is %s",
-		                       shown.s, other->name, to->name, to->suffixes[0]);
+		                       shown.s, other->name, to->name, output_suffix(to));
 	return true;
 }
 

@@ -38,11 +38,17 @@ static void put_condition(struct text *t, const struct select_condition *c, cons
 	static const char *const unmet[] = {
 		[SELECT_NAME] = "no event has the name ",
 		[SELECT_CATEGORY] = "no event has the category ",
-		[SELECT_PID] = "no event is of a process ",
-		[SELECT_TID] = "no event is of a thread ",
+		[SELECT_PID] = "no event has the pid ",
+		[SELECT_TID] = "no event has the tid ",
 		[SELECT_PROCESS] = "no event is of a process with the name ",
 		[SELECT_THREAD] = "no event is of a thread with the name ",
 		[SELECT_TRACK] = "no track, thread or process with events has the name ",
+	};
+	static const char *const operators[] = {
+		[SELECT_LESS] = "<",
+		[SELECT_AT_MOST] = "<=",
+		[SELECT_MORE] = ">",
+		[SELECT_AT_LEAST] = ">=",
 	};
 	const bool has_key = near != NULL && near->has_key;
 
@@ -56,10 +62,16 @@ static void put_condition(struct text *t, const struct select_condition *c, cons
 	}
 	text_str(t, has_key ? "no field " : "no event has a field ");
 	put_quoted(t, c->key);
-	if (has_key)
-		text_str(t, c->compare == SELECT_GLOB ? " has the value " : " compares so");
-	if (has_key && c->compare == SELECT_GLOB)
+	if (!has_key)
+		return;
+	if (c->compare == SELECT_GLOB) {
+		text_str(t, " has the value ");
 		put_quoted(t, c->glob);
+	} else {
+		char space[SELECT_VALUE_TEXT];
+		text_printf(t, " is %s ", operators[c->compare]);
+		text_slice(t, select_value_text(&c->with, space));
+	}
 }
 
 /* Writes the nearest text, or the first few texts. */
@@ -426,15 +438,33 @@ void say_mistake(void *ctx, const struct findings *j, const struct finding *f)
 	say_from(o, o->quiet ? LEVEL_ERROR : LEVEL_WARNING, j, f);
 }
 
-static void say_listed(const struct options *o, uint64_t n, const char *what, bool unsaid)
+/* The command that lists findings.  A pipe cannot be read again, and has findings of its own: names that are
+ * defined after their use. */
+static void put_listing_command(struct text *t, const struct options *o)
 {
 	const size_t nin = o->nin - (o->cmd->converts && o->output == NULL);
 	struct shown_path shown;
 
+	for (size_t i = 0; i < nin; i++)
+		if (input_fd_of(o->in[i]) >= 0) {
+			text_str(t, "--report text=FILE");
+			return;
+		}
+	text_str(t, "tracetool validate ");
+	text_str(t, nin == 1 ? show_operand(&shown, o->in[0]) : "IN ...");
+}
+
+static void say_listed(const struct options *o, uint64_t n, const char *what, bool unsaid)
+{
+	char buffer[MESSAGE_SPACE];
+	struct text t = text_start(buffer, sizeof buffer);
+
+	put_listing_command(&t, o);
 	if (n > 0)
-		say("%" PRIu64 " %s%s in the input%s%s: tracetool validate %s lists %s", n, what,
-		    n == 1 ? "" : "s", unsaid ? n == 1 ? " is" : " are" : "", unsaid ? " not shown" : "",
-		    nin == 1 ? show_operand(&shown, o->in[0]) : "IN ...", n == 1 ? "it" : "them");
+		say("%" PRIu64 " %s%s in the input%s%s: %.*s lists %s", n, what, n == 1 ? "" : "s",
+		    unsaid ? n == 1 ? " is" : " are" : "", unsaid ? " not shown" : "", (int)t.n, t.p,
+		    n == 1 ? "it" : "them");
+	text_free(&t);
 }
 
 void say_found(const struct options *o)

@@ -540,7 +540,7 @@ enum exit_status convert_run(struct convert *c)
 	const struct pipeline_job job = convert_job(c);
 	const bool written = splits ? convert_split_write(c) : convert_write(c, &job);
 	const enum exit_status status = finish(c, written);
-	if (!splits) {
+	if (!splits && c->status < STATUS_USAGE) {
 		const char *const path = c->nin == 1 ? c->in[0] : c->out;
 		const struct run_report run = pipeline_report(c->pipeline);
 		c->status = worse(c->status, say_selected(&c->options, path, run.found, run.trace));
