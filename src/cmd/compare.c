@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <getopt.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "stats/change/change.h"
 #include "cli/reports.h"
@@ -145,9 +146,14 @@ static bool divide(struct compare *c, size_t nafter_dashes)
 {
 	struct options *const o = &c->run.options;
 	const size_t n = o->nin, all = n + c->nnamed;
+	struct shown_path shown;
 
 	if (c->named != NULL && nafter_dashes > 0)
 		return options_mistake(o, "-- and --new both begin the new side: give one of them");
+	for (size_t i = n - nafter_dashes; i < n; i++)
+		if (o->in[i][0] == '-' && o->in[i][1] != '\0' && access(o->in[i], F_OK) != 0)
+			return options_mistake(o, "options come before --, and this is after it: %s",
+			                       show_path(&shown, o->in[i]));
 	const size_t new = count_new(c, nafter_dashes), old = n - new;
 	if (old == 0 || all == old)
 		return options_mistake(o, all <= 1 ? "takes two runs, or OLD ... -- NEW ..."
