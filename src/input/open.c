@@ -80,10 +80,25 @@ static const char *refuse_mode(mode_t mode)
 	return S_ISSOCK(mode) ? "is a socket" : "is not a regular file";
 }
 
+/* Whether it is the name that findings give to a file of an archive, "run.tar:/a". */
+static bool is_of_archive(const char *path)
+{
+	const char *const colon = strstr(path, ":/");
+	char *const archive = colon != NULL ? strndup(path, (size_t)(colon - path)) : NULL;
+	struct stat st;
+	const bool is = archive != NULL && input_is_archive(archive) && stat(archive, &st) == 0;
+
+	free(archive);
+	return is;
+}
+
 static bool fail_stat(struct input *in, int error)
 {
 	struct stat st;
 
+	if (error == ENOENT && is_of_archive(in->path))
+		return input_fail(in, INPUT_MISSING,
+		                  "is a file of an archive: name the archive, or unpack it");
 	if (error == ENOENT && lstat(in->path, &st) == 0 && S_ISLNK(st.st_mode))
 		return input_fail(in, INPUT_MISSING, "is a link to nowhere");
 	return input_fail_errno(in, "", error);
