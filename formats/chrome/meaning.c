@@ -251,6 +251,9 @@ static void read_track_name(struct chrome_reading *st)
 	                        host = json_member(args, process ? "host" : "");
 	if (!json_is_string(title.kind))
 		return;
+	/* clang -ftime-trace: the main thread is named "" */
+	if (json_token_text(&title).n == 0 && st->dialect != CHROME_DIALECT_TRACETOOL)
+		return;
 	const struct slice pid = id_text(st, &st->rec.of[CHROME_PID]), tid = tid_text(st, pid);
 	struct chrome_task *const w = find_task(to, to == st ? &st->rec : NULL, pid, process ? NULL : &tid);
 	const struct slice text = chrome_text(&st->scratch, &title);
