@@ -171,7 +171,7 @@ static bool read_row(struct baseline_draft *d, const struct json_token *v, enum 
 	if (d->b->failed)
 		return false;
 	if (r.name.p == NULL)
-		return set_mistake(d, v->p, "a row has no name");
+		return set_mistake(d, v->p, "a row has no name: stats --by of a baseline needs the key name");
 	if (d->nrows++ == BASELINE_MAX_ROWS)
 		return set_mistake(d, v->p, "from here on it has more rows than a baseline may have");
 	if (r.category.p == NULL)
