@@ -95,7 +95,7 @@ static const struct cmd_option own[] = {
 	  TO_CHOICE(struct compare, form) },
 	{ "folded", NULL, "print folded stacks with both self times, for differential flame graphs", 0,
 	  TO_FLAG(struct compare, stacks) },
-	{ "limit", "N", "at most N rows in text (default: 30; 0: all)", 'n',
+	{ "limit", "N", "at most N rows in text and md (default: 30; 0: all)", 'n',
 	  TO_LIMIT(struct compare, max_rows) },
 	{ "ignore-rules", "RULES", "leave out findings of these rules", 0, OPTION_CALL,
 	  .at = offsetof(struct compare, policy), .set = policy_ignore },

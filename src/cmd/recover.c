@@ -252,7 +252,6 @@ static bool opened(void *ctx, const struct source *s)
 		       "whose suffix is %s",
 		       other->name, s->format->name, s->format->suffixes[0]);
 	c->list.format = s->format->name;
-	c->list.dialect = s->context->trace->dialect;
 	return true;
 }
 
@@ -282,6 +281,7 @@ static bool recover_input(struct recover *c, const char *path, const struct form
 	if (!ok)
 		c->status = worse(c->status, STATUS_UNREADABLE);
 	add_sums(&c->list, &run);
+	c->list.dialect = c->list.format != NULL ? run.dialect : NULL;
 	return ok;
 }
 

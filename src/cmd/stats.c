@@ -43,7 +43,7 @@ static const struct cmd_option own[] = {
 	  TO_TEXT(struct stats_run, words_sort) },
 	{ "sum", "arg:FIELD", "sum of a numeric field, and its rate per second", 0,
 	  TO_TEXT(struct stats_run, words_sum) },
-	{ "limit", "N", "at most N rows of each table in text (default: 30; 0: all)", 'n',
+	{ "limit", "N", "at most N rows of each table in text and md (default: 30; 0: all)", 'n',
 	  TO_LIMIT(struct stats_run, max_rows) },
 	{ "examples", "N", "list the N slowest spans of each group, with offset and fields (text, JSON)", 0,
 	  TO_POSITIVE(struct stats_run, examples) },

@@ -167,6 +167,7 @@ bool recover_run(struct recover_run *run, struct input *in)
 	if (ok)
 		read_all(run);
 	source_end(s);
+	run->dialect = trace.dialect;
 	run->unreadable = s->unreadable || context.system_failed;
 	ok = ok && !run->unreadable && !run->recovery.failed;
 	source_close(s);

@@ -108,6 +108,7 @@ struct recover_run {
 	bool unreadable;       /* the bytes could not be checked; the sink got the reason */
 	uint64_t not_repaired; /* errors of files next to the input, which the output has too */
 	bool packed_damage;    /* the compressed stream is damaged: an unknown number of bytes is missing */
+	const char *dialect;   /* static text; a record can change it, so it is known at the end */
 };
 
 /* Recovers an opened input, which it takes over.  false: unreadable, or the output failed
