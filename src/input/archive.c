@@ -293,6 +293,12 @@ static bool skip_map(struct input_archive *a, struct input *in)
 	return true;
 }
 
+static void free_member(struct member *m)
+{
+	free(m->path);
+	free(m->target);
+}
+
 static bool read_file(struct input_archive *a, struct input *in, const struct tar_entry *e)
 {
 	const uint64_t at = input_offset(in, in->p);
@@ -312,10 +318,15 @@ static bool read_file(struct input_archive *a, struct input *in, const struct ta
 	    (wanted && !add_member(a, e, a->packed ? a->spill.size : input_offset(in, in->p))))
 		return false;
 	const uint64_t got = copy_bytes(a, in, e->size, keep);
+	if (got < e->size && a->spill.failed != SPILL_NOTHING) {
+		if (keep)
+			free_member(&a->members[--a->n]); /* it would seem to be cut */
+		return false;
+	}
 	if (got < e->size) {
 		if (wanted)
 			a->members[a->n - 1].size = got;
-		return a->spill.failed == SPILL_NOTHING && fail_cut(a, in, e->name, e->size - got);
+		return fail_cut(a, in, e->name, e->size - got);
 	}
 	return skip_bytes(a, in, tar_padding(e->size), e->name);
 }
@@ -429,12 +440,6 @@ static void resolve_links(struct input_archive *a)
 		m->size = file->size;
 		m->why = NULL;
 	}
-}
-
-static void free_member(struct member *m)
-{
-	free(m->path);
-	free(m->target);
 }
 
 /* Sorts members.  The last of several files of one name is used, as when they are unpacked. */
