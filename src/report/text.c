@@ -29,22 +29,35 @@ bool report_text_is_system(const struct finding *f)
 	        r == &input_rules[INPUT_RULE_SYSTEM] || r == &input_rules[INPUT_RULE_NO_MEMORY]);
 }
 
+/* Whether the finding is that a policy, a vocabulary or a map cannot be read: it has no place in the file. */
+static bool is_unreadable(const struct finding *f)
+{
+	static const char end[] = "unreadable";
+	const size_t n = strlen(f->rule->id);
+
+	return n >= sizeof end && strcmp(f->rule->id + n - strlen(end), end) == 0;
+}
+
 void report_text_finding(struct text *t, const char *path, const struct finding *f, bool color)
 {
+	const bool missing = strcmp(f->message, strerror(ENOENT)) == 0;
+
 	put_path(t, path);
 	if (report_text_is_system(f)) {
-		const bool plain = strcmp(f->message, strerror(ENOENT)) == 0;
-		text_printf(t, ": %s\n", plain ? "no such file" : f->message);
+		text_printf(t, ": %s\n", missing ? "no such file" : f->message);
 		return;
 	}
 	if (f->line > 0)
 		text_printf(t, ":%" PRIu64, f->line);
 	if (f->line > 0 && f->column > 0)
 		text_printf(t, ":%" PRIu64, f->column);
-	text_printf(t, ":@%" PRIu64 ": ", f->offset);
+	if (is_unreadable(f))
+		text_str(t, ": ");
+	else
+		text_printf(t, ":@%" PRIu64 ": ", f->offset);
 	text_printf(t, "%s%s%s: ", color ? level_colors[f->level] : "", level_name(f->level),
 	            color ? "\033[0m" : "");
-	text_str(t, f->message);
+	text_str(t, is_unreadable(f) && missing ? "no such file" : f->message);
 	text_printf(t, " [%s]\n", f->rule->id);
 }
 
