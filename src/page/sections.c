@@ -260,7 +260,7 @@ bool page_facts(struct text *t, const struct page_view *v)
 		put_traces(t, v);
 	t->failed |= (v->pairs != NULL && v->pairs->failed) || (v->cut != NULL && v->cut->failed);
 	if ((v->pairs != NULL && v->pairs->n > 0) || (v->cut != NULL && v->cut->n > 0)) {
-		text_str(t, "<h3>Not in the model of events</h3>\n<ul>\n");
+		text_str(t, "<h3>Problems of interpretation</h3>\n<ul>\n");
 		put_losses(t, v->pairs);
 		put_losses(t, v->cut);
 		text_str(t, "</ul>\n");
