@@ -119,6 +119,11 @@ const struct format *output_name_misleads(const struct format *to, const char *o
 	return f == NULL || f == to || (to->writer->modes & f->writer->modes & WRITER_TEXT) != 0 ? NULL : f;
 }
 
+bool output_suits_terminal(const struct format *to, const char *out)
+{
+	return strcmp(out, "-") != 0 || (to->writer->modes & WRITER_TEXT) != 0 || !isatty(STDOUT_FILENO);
+}
+
 /* Refuses a file that no program would read.  Returns false after a message. */
 static bool file_fits(struct options *o, const struct format *to, const char *out)
 {
@@ -126,9 +131,8 @@ static bool file_fits(struct options *o, const struct format *to, const char *ou
 	struct shown_path shown;
 
 	show_path(&shown, out);
-	if (strcmp(out, "-") == 0 && (to->writer->modes & WRITER_TEXT) == 0 && isatty(STDOUT_FILENO))
-		return options_mistake(o, "%s is not text: name a file, as standard output is a terminal",
-		                       to->name);
+	if (!output_suits_terminal(to, out))
+		return options_mistake(o, OUTPUT_NEEDS_FILE, to->name);
 	if ((to->writer->modes & WRITER_SEEKS) != 0 && output_packing_of(out) != OUTPUT_PLAIN)
 		return options_mistake(o, "%s: no program reads a compressed %s file; leave out %s", shown.s,
 		                       to->name, suffix_of(out));

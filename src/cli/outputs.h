@@ -14,6 +14,10 @@ const struct format *output_format(struct options *o, const char *to, const char
 /* The other format whose suffix the output has, if programs for it cannot read this format; else NULL. */
 const struct format *output_name_misleads(const struct format *to, const char *out);
 
+/* false: binary data would go to a terminal. */
+bool output_suits_terminal(const struct format *to, const char *out);
+#define OUTPUT_NEEDS_FILE "%s is not text: name a file, as standard output is a terminal"
+
 /* Whether the output can be written in that format, with --raw or without.  Returns false after a message,
  * with o->status set. */
 bool output_format_fits(struct options *o, const struct format *to, const char *out, bool raw);

@@ -242,6 +242,10 @@ static bool opened(void *ctx, const struct source *s)
 		return say_of(c->in, "traces in format %s cannot be recovered", s->format->name);
 	}
 	/* The output has the format of the input, which is known only now. */
+	if (!output_suits_terminal(s->format, c->out)) {
+		c->status = STATUS_USAGE;
+		return say_of(c->in, OUTPUT_NEEDS_FILE, s->format->name);
+	}
 	const struct format *const other = c->file == NULL ? output_name_misleads(s->format, c->out) : NULL;
 	if (other != NULL && (other->writer->modes & WRITER_TEXT) == 0)
 		c->misnamed = other;
