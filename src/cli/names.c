@@ -60,6 +60,22 @@ static struct contents contents_of(const struct trace_groups *g, const struct fo
 	return c;
 }
 
+const struct format *names_format(const char *path)
+{
+	struct trace_groups g;
+	const struct format *format = NULL;
+
+	const bool listed = trace_groups_init(&g, &path, 1, NULL);
+	const struct contents c = contents_of(&g, NULL);
+	for (size_t k = 0; listed && c.nformats == 1 && k < MAX_FORMATS && formats[k] != NULL; k++)
+		if (c.has[k])
+			format = formats[k];
+	if (listed && c.nformats == 0 && g.n > 0) /* suffixes that many programs use, as .json */
+		format = format_of_content(trace_group_path(&g.list[0]));
+	trace_groups_free(&g);
+	return format;
+}
+
 /* OOM is ignored: reading the trace reports it. */
 static bool is_one_trace(struct options *o, const char *path)
 {

@@ -47,4 +47,8 @@ bool run_names_check(struct options *o, const char *const *in, size_t nin);
  * are a trace.  Returns false after a message, with o->status set. */
 bool names_one_trace(struct options *o, const char *const *in, size_t n);
 
+/* The format of all traces in a folder or an archive, by the names of its files; NULL: there are several, or
+ * none. */
+const struct format *names_format(const char *path);
+
 #endif

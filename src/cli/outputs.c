@@ -41,9 +41,7 @@ static const char *suffix_of(const char *out)
 	return dot != NULL && dot > base && dot[1] != '\0' ? dot : NULL;
 }
 
-/* The suffix for the name of an output.  Of formats written as a folder the last one: the first may be that
- * of a file in it. */
-static const char *output_suffix(const struct format *f)
+const char *output_suffix(const struct format *f)
 {
 	const char *const *s = f->suffixes;
 

@@ -11,6 +11,10 @@
  * a message that lists the formats, with o->status set. */
 const struct format *output_format(struct options *o, const char *to, const char *out);
 
+/* The suffix for the name of an output.  Of formats written as a folder the last one: the first may be that
+ * of a file in it. */
+const char *output_suffix(const struct format *f);
+
 /* The other format whose suffix the output has, if programs for it cannot read this format; else NULL. */
 const struct format *output_name_misleads(const struct format *to, const char *out);
 

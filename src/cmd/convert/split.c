@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/names.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cmd/convert/convert.h"
@@ -106,8 +107,9 @@ bool convert_split_format(struct convert *c)
 	c->to = c->to_name == NULL ? format_of_folder(c->out) : NULL;
 	if (c->to == NULL && c->to_name == NULL) { /* that of the input */
 		const struct format *const named = format_by_suffix(c->in[0]);
-		c->to = o->from != NULL                          ? o->from
-		        : named != NULL && named->reader != NULL ? named
+		c->to = o->from != NULL                                           ? o->from
+		        : input_is_folder(c->in[0]) || input_is_archive(c->in[0]) ? names_format(c->in[0])
+		        : named != NULL && named->reader != NULL                  ? named
 		                                                 : format_of_content(c->in[0]);
 	}
 	if (c->to == NULL)
@@ -133,16 +135,6 @@ bool convert_split_check(struct convert *c)
 	return true;
 }
 
-/* The suffix of a part; for a format of folders, the last suffix, as the others are for files. */
-static const char *suffix_of(const struct format *f)
-{
-	const char *const *s = f->suffixes;
-
-	while (f->writer->shape == WRITER_FOLDER && s[1] != NULL)
-		s++;
-	return *s;
-}
-
 /* Each part repeats the facts and definitions of the trace, so the parts together take more than one output.
  * Each may take so many extra bytes, as an empty SQLite database has 80 KiB. */
 #define FREE_BYTES_OF_PART (UINT64_C(128) << 10)
@@ -164,7 +156,7 @@ static bool put_part(void *ctx, const char *file, const char *p, size_t n)
 		text_printf(name, "part-%05" PRIu32, out->number);
 	else
 		text_str(name, s->split.parts[out->number].name);
-	text_str(name, suffix_of(c->to));
+	text_str(name, output_suffix(c->to));
 	if (file != NULL)
 		text_printf(name, "/%s", file);
 	text_char(name, '\0');
