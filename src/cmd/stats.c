@@ -332,6 +332,16 @@ static bool parse_table(struct stats_run *s)
 
 /* ---- one table over several traces ---- */
 
+/* One trace that counts from 0 and one in Unix time: the time of both, and shares of it, mean nothing. */
+static void warn_of_clocks(const struct stats_run *s)
+{
+	const uint64_t day_ns = UINT64_C(86400) * 1000000000, time = s->joint.last_ns - s->joint.first_ns;
+
+	if (s->joint.events > 0 && time > 365 * day_ns && !s->run.options.quiet)
+		say("warning: the time of the traces is %" PRIu64 " days: are their clocks the same?",
+		    time / day_ns);
+}
+
 /* Reports the joint table, unless one of its numbers is too large. */
 static void put_joint(struct stats_run *s)
 {
@@ -349,6 +359,7 @@ static void put_joint(struct stats_run *s)
 	r->out.no_memory |= !stats_end(&s->joint);
 	if (!r->out.no_memory)
 		put_report(s, &s->joint);
+	warn_of_clocks(s);
 }
 
 /* Returns false after a message. */
