@@ -213,6 +213,20 @@ static bool put_page(struct making *m, const struct run_report *run, const char 
 	return ok;
 }
 
+/* Whether one trace counts from 0 and another from 1970: a timeline of both would show neither. */
+static bool is_years_apart(const struct making *m)
+{
+	const struct join_part *before, *after;
+	const uint64_t gap = join_gap(&m->join, &before, &after);
+	struct shown_path one, other;
+
+	if (gap > 0 && !m->run->options->quiet)
+		say("warning: %s ends %" PRIu64 " days before %s begins: all traces begin at the same time",
+		    show_path(&one, before->path), gap / ((uint64_t)86400 * 1000000000),
+		    show_path(&other, after->path));
+	return gap > 0;
+}
+
 /* Aligns the clocks of several traces.  Returns false if one of them cannot be read. */
 static bool join_traces(struct making *m, struct pipeline_job *job, bool *by_wall)
 {
@@ -229,8 +243,13 @@ static bool join_traces(struct making *m, struct pipeline_job *job, bool *by_wal
 	*by_wall = true;
 	for (size_t i = 0; i < j->n; i++)
 		*by_wall &= j->parts[i].epoch_known || !j->parts[i].any;
-	return (*by_wall ? join_by_epoch(j) : join_by_start(j)) &&
-	       join_window(j, &m->run->options->select.select) == NULL;
+	bool fits = *by_wall && join_by_epoch(j);
+	if (fits && is_years_apart(m)) {
+		*by_wall = j->epoch_known = false;
+		j->epoch_ns = 0;
+	}
+	fits = *by_wall ? fits : join_by_start(j);
+	return fits && join_window(j, &m->run->options->select.select) == NULL;
 }
 
 /* Reads the traces one after the other for their findings alone. */
