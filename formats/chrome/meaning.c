@@ -149,7 +149,7 @@ static struct slice track_name(struct chrome_reading *st, const struct chrome_ta
 		const struct slice name = trace_track_name(trace, process, noun, w->id);
 		return process && name.p != NULL ? chrome_labelled(st, name) : name;
 	}
-	const struct slice text = arena_printf(&trace->arena, "%s %.*s", noun, (int)id.n, id.p);
+	const struct slice text = ARENA_JOIN(&trace->arena, slice_str(noun), SLICE_LIT(" "), id);
 	return text.p != NULL ? textscan_slice(text.p, text.n) : text;
 }
 
@@ -281,8 +281,8 @@ static const struct plan *find_plan(struct chrome_reading *st, struct slice cat,
 
 	if (m != NULL)
 		return m;
-	const struct slice name = arena_printf(&st->scratch, "%s%s:%.*s", prefixes[stack],
-	                                       chrome_dialects[st->dialect], (int)cat.n, cat.p);
+	const struct slice name = ARENA_JOIN(&st->scratch, slice_str(prefixes[stack]),
+	                                     slice_str(chrome_dialects[st->dialect]), SLICE_LIT(":"), cat);
 	return name.p != NULL ? trace_find_plan(trace, name, NULL, NULL) : NULL;
 }
 
@@ -462,8 +462,8 @@ static struct slice event_name(struct chrome_reading *st, struct batch *b)
 		return SLICE_LIT("sample");
 	if (id.token.kind == JSON_ABSENT || is_of_thread(&st->rec) || name.p == NULL)
 		return name;
-	const struct slice s = json_token_text(&id.token),
-	                   both = arena_printf(&b->scratch, "%.*s[%.*s]", (int)name.n, name.p, (int)s.n, s.p);
+	const struct slice s = chrome_text(&b->scratch, &id.token),
+	                   both = ARENA_JOIN(&b->scratch, name, SLICE_LIT("["), s, SLICE_LIT("]"));
 	return both.p != NULL ? textscan_slice(both.p, both.n) : both;
 }
 
@@ -608,7 +608,7 @@ static uint8_t event_flags(const struct chrome_record *rec)
 	}
 }
 
-static bool has_unknown_stack(const struct chrome_reading *st)
+static bool has_unknown_stack(struct chrome_reading *st)
 {
 	const struct json_token *const sf = &st->rec.of[CHROME_SF];
 

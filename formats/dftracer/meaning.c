@@ -217,8 +217,7 @@ static void put_arg(struct fields *x, const struct dft_arg *a)
 	}
 	to->name = dft_text(x->rec, a->key, JSON_ESCAPED, &x->b->scratch);
 	if (a->repeats > 0)
-		to->name = checked_text(x, arena_printf(&x->b->scratch, "%.*s (%u)", (int)to->name.n,
-		                                        to->name.p, a->repeats + 1));
+		to->name = checked_text(x, arena_numbered(&x->b->scratch, to->name, a->repeats + 1));
 	to->value = value_of(x, a);
 }
 
@@ -309,9 +308,11 @@ static void put_extra(struct fields *x, const struct dft_arg *a)
 	const struct slice key = dft_token_text(x->rec, a->key);
 
 	put_arg(x, a);
-	if (a->repeats > 0 || name_conflicts(x->rec, key))
-		x->to[-1].name = checked_text(
-		    x, arena_printf(&x->b->scratch, "%.*s (record, %u)", (int)key.n, key.p, a->repeats + 1));
+	if (a->repeats > 0 || name_conflicts(x->rec, key)) {
+		char number[32];
+		snprintf(number, sizeof number, " (record, %u)", a->repeats + 1);
+		x->to[-1].name = checked_text(x, ARENA_JOIN(&x->b->scratch, key, slice_str(number)));
+	}
 }
 
 static void put_all(struct fields *x)

@@ -64,7 +64,7 @@ static void add_meta(struct dft_state *st, const char *prefix, struct slice key,
 	struct trace *const trace = st->r->trace;
 
 	key.n = key.n < 200 ? key.n : 200;
-	const struct slice printed = arena_printf(&st->scratch, "%s.%.*s", prefix, (int)key.n, key.p);
+	const struct slice printed = ARENA_JOIN(&st->scratch, slice_str(prefix), SLICE_LIT("."), key);
 	if (printed.p == NULL) {
 		st->r->no_memory = true;
 		return;

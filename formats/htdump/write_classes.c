@@ -245,7 +245,7 @@ static void put_description(struct htw_state *st, const struct htw_layout *l, co
 	struct slice name = l->shape.cls->name;
 
 	if (l->renamed)
-		name = arena_printf(&st->arena, "%.*s (2)", (int)name.n, name.p);
+		name = arena_numbered(&st->arena, name, 2);
 	chunk->text.failed |= name.p == NULL;
 	if (chunk->text.failed)
 		return;

@@ -243,9 +243,7 @@ static uint32_t rename_key(struct perfetto_state *st, struct perfetto_keys *keys
 
 	perfetto_lose(st, PERFETTO_KEY_CHANGED, 1);
 	for (i = i == TABLE_NONE ? 1 : i + 1;; i++) {
-		*text = i == 1 && name.n == 0 ? base
-		                              : arena_printf(&keys->arena, "%.*s (%" PRIu32 ")", (int)base.n,
-		                                             base.p, i + (name.n > 0));
+		*text = i == 1 && name.n == 0 ? base : arena_numbered(&keys->arena, base, i + (name.n > 0));
 		if (text->p == NULL) {
 			st->body.failed = true;
 			return 0;

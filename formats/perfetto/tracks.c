@@ -103,7 +103,7 @@ static void put_attribute(struct attributes *a, struct slice key, const struct v
 static void put_fact(struct attributes *a, const struct fact *f)
 {
 	const char *const prefix = f->kind == FACT_TRACE ? "trace." : f->kind == FACT_LOSS ? "loss." : "";
-	const struct slice key = arena_printf(&a->arena, "%s%.*s", prefix, (int)f->name.n, f->name.p);
+	const struct slice key = ARENA_JOIN(&a->arena, slice_str(prefix), f->name);
 
 	if (key.p == NULL)
 		a->t->failed = true;

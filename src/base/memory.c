@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
+
 /* ---- arena ---- */
 
 /* Block sizes in bytes: blocks double from the first size to the second; a larger request has its own
@@ -129,6 +131,38 @@ struct slice arena_printf(struct arena *a, const char *fmt, ...)
 	(void)vsnprintf(p, (size_t)n + 1, fmt, ap);
 	va_end(ap);
 	return slice_of(p, (size_t)n);
+}
+
+struct slice arena_join(struct arena *a, const struct slice *parts, size_t n)
+{
+	uint64_t length = 0;
+	uint32_t flags = SLICE_UTF8 | SLICE_JSON;
+
+	for (size_t i = 0; i < n; i++) {
+		length += parts[i].n;
+		if (parts[i].n > 0)
+			flags &= parts[i].flags;
+	}
+	char *const p = length <= UINT32_MAX ? arena_alloc(a, length + 1) : fail(a);
+	if (p == NULL)
+		return SLICE_NONE;
+	char *to = p;
+	for (size_t i = 0; i < n; i++) {
+		if (parts[i].n > 0)
+			memcpy(to, parts[i].p, parts[i].n);
+		to += parts[i].n;
+	}
+	*to = '\0';
+	return (struct slice){ p, (uint32_t)length, flags };
+}
+
+struct slice arena_numbered(struct arena *a, struct slice name, uint64_t number)
+{
+	char digits[DECIMAL_U64_MAX];
+	const struct slice n = { digits, (uint32_t)(decimal_u64(digits, number) - digits),
+		                 SLICE_UTF8 | SLICE_JSON };
+
+	return ARENA_JOIN(a, name, SLICE_LIT(" ("), n, SLICE_LIT(")"));
 }
 
 static void free_blocks(struct arena_block *b)

@@ -51,8 +51,19 @@ void *arena_zalloc(struct arena *a, size_t count, size_t size);
 /* A copy of the bytes with a NUL after them (not counted in n), and of the flags.  p is NULL on OOM. */
 struct slice arena_copy(struct arena *a, struct slice s);
 
-/* printf into the arena; p is NULL on OOM. */
+/* printf into the arena; p is NULL on OOM.  Text of a trace as %.*s would end at a NUL: see arena_join(). */
 struct slice arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* All bytes of the parts, one after the other, with a NUL after them; UTF-8 and JSON if all parts are.  p is
+ * NULL on OOM. */
+struct slice arena_join(struct arena *a, const struct slice *parts, size_t n);
+
+#define ARENA_JOIN(a, ...)                                                                                   \
+	arena_join((a), (const struct slice[]){ __VA_ARGS__ },                                               \
+	           sizeof((const struct slice[]){ __VA_ARGS__ }) / sizeof(struct slice))
+
+/* "NAME (2)". */
+struct slice arena_numbered(struct arena *a, struct slice name, uint64_t number);
 
 /* Moves all allocations, and `failed`, to another arena; then `from` is empty. */
 void arena_move(struct arena *to, struct arena *from);

@@ -402,7 +402,8 @@ char *decimal_f64(char *p, double v)
 	char *const end = put_fixed_f64(p, v);
 	if (end != NULL)
 		return end;
-	for (int digits = DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
+	/* those next to 0 have fewer digits than DBL_DIG */
+	for (int digits = v < DBL_MIN ? 1 : DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
 		(void)snprintf(s, sizeof s, "%.*g", digits, v);
 		if (strtod(s, NULL) == v)
 			break;
@@ -416,7 +417,7 @@ char *decimal_f32(char *p, float v)
 
 	if (v > -1e6f && v < 1e6f && v == (float)(int32_t)v && !(v == 0 && signbit(v)))
 		return decimal_i64(p, (int32_t)v);
-	for (int digits = FLT_DIG; digits <= FLT_DECIMAL_DIG; digits++) {
+	for (int digits = v > -FLT_MIN && v < FLT_MIN ? 1 : FLT_DIG; digits <= FLT_DECIMAL_DIG; digits++) {
 		(void)snprintf(s, sizeof s, "%.*g", digits, (double)v);
 		if (strtof(s, NULL) == v)
 			break;

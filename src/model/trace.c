@@ -7,6 +7,7 @@
 #include "base/cursor.h"
 #include "base/scan.h"
 #include "model/event.h"
+#include "base/numbers.h"
 #include "model/event_traits.h"
 #include "model/plan.h"
 #include "model/trace_engine.h"
@@ -398,18 +399,17 @@ struct slice trace_event_name(struct trace *t, struct slice s)
 
 const struct track *trace_child_track(struct trace *t, const struct track *track, struct slice what)
 {
-	const struct slice key =
-	    arena_printf(&t->arena, "%" PRIu32 ": %.*s", track->index, (int)what.n, what.p);
+	char digits[DECIMAL_U64_MAX];
+	const struct slice index = slice_of(digits, (size_t)(decimal_u64(digits, track->index) - digits));
+	const struct slice key = ARENA_JOIN(&t->arena, index, SLICE_LIT(": "), what);
 	if (key.p == NULL)
 		return NULL;
 	const uint32_t known = tabletext_get(&t->child_tracks, key);
 	if (known != TABLE_NONE)
 		return t->tracks[known];
-	struct slice name =
-	    arena_printf(&t->arena, "%.*s: %.*s", (int)track->name.n, track->name.p, (int)what.n, what.p);
+	struct slice name = ARENA_JOIN(&t->arena, track->name, SLICE_LIT(": "), what);
 	if (name.p == NULL)
 		return NULL;
-	name.flags = track->name.flags & what.flags;
 	struct track *const k = add_track(t, name);
 	if (k == NULL || !tabletext_put(&t->child_tracks, key, k->index))
 		return NULL;
@@ -442,12 +442,10 @@ struct slice trace_track_name(struct trace *t, bool process, const char *noun, u
 	}
 	for (uint32_t i = 0; i < m->nparts && name.p != NULL; i++) {
 		const struct plan_part *const part = &m->parts[i];
-		const uint32_t flags = name.flags & part->text.flags;
-		name = part->ref.nfields == 0 ? arena_printf(&t->arena, "%.*s%.*s", (int)name.n, name.p,
-		                                             (int)part->text.n, part->text.p)
-		                              : arena_printf(&t->arena, "%.*s%.*s%" PRIu64, (int)name.n,
-		                                             name.p, (int)part->text.n, part->text.p, id);
-		name.flags = flags;
+		char digits[DECIMAL_U64_MAX];
+		const size_t n = part->ref.nfields == 0 ? 0 : (size_t)(decimal_u64(digits, id) - digits);
+		name = ARENA_JOIN(&t->arena, name, part->text,
+		                  (struct slice){ digits, (uint32_t)n, SLICE_UTF8 | SLICE_JSON });
 	}
 	return name;
 }

@@ -479,7 +479,7 @@ static struct slice process_name(void *ctx, const struct track *t, struct arena 
 
 	if (t->global || in->part->labelled || in_part != JOIN_SEVERAL)
 		return arena_copy(into, t->name);
-	return arena_printf(into, "%.*s [%s]", (int)t->name.n, t->name.p, label_of(in));
+	return ARENA_JOIN(into, t->name, SLICE_LIT(" ["), slice_str(label_of(in)), SLICE_LIT("]"));
 }
 
 static void open_inner(struct joining *g, struct inner *in)

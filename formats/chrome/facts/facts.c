@@ -270,11 +270,13 @@ struct slice chrome_labelled(struct chrome_reading *st, struct slice name)
 
 	if (st->r->folder == 0)
 		return name;
-	if (st->dialect == CHROME_DIALECT_KINETO && (st->has_rank || rank_of_name(file, &rank)))
-		text = arena_printf(a, "rank %" PRIu64 ": %.*s", rank, (int)name.n, name.p);
-	else if (st->dialect == CHROME_DIALECT_KINETO || st->dialect == CHROME_DIALECT_CLANG ||
-	         st->dialect == CHROME_DIALECT_NVCC || st->dialect == CHROME_DIALECT_CPUPROFILE)
-		text = arena_printf(a, "%.*s: %.*s", stem(file), file, (int)name.n, name.p);
+	if (st->dialect == CHROME_DIALECT_KINETO && (st->has_rank || rank_of_name(file, &rank))) {
+		char prefix[32];
+		snprintf(prefix, sizeof prefix, "rank %" PRIu64 ": ", rank);
+		text = ARENA_JOIN(a, slice_str(prefix), name);
+	} else if (st->dialect == CHROME_DIALECT_KINETO || st->dialect == CHROME_DIALECT_CLANG ||
+	           st->dialect == CHROME_DIALECT_NVCC || st->dialect == CHROME_DIALECT_CPUPROFILE)
+		text = ARENA_JOIN(a, slice_of(file, (size_t)stem(file)), SLICE_LIT(": "), name);
 	else
 		return name;
 	st->r->trace->labelled = true;

@@ -9,7 +9,7 @@
 /* ---- members ---- */
 
 /* Returns true if the member is in the model already. */
-static bool is_read(const struct chrome_reading *st, enum chrome_member m, const struct json_token *t)
+static bool is_read(struct chrome_reading *st, enum chrome_member m, const struct json_token *t)
 {
 	const struct chrome_record *const rec = &st->rec;
 	const bool paired = strchr("bestfSF", rec->ph) != NULL;
@@ -80,7 +80,7 @@ static uint32_t find_name(const struct batch *b, const struct event *e, uint32_t
 static bool add_field(struct batch *b, struct event *e, uint32_t args, struct slice name, struct value v)
 {
 	while (name.p != NULL && find_name(b, e, 0, args, name) < args)
-		name = arena_printf(&b->scratch, "event.%.*s", (int)name.n, name.p);
+		name = ARENA_JOIN(&b->scratch, SLICE_LIT("event."), name);
 	if (e->nfields == UINT16_MAX || name.p == NULL || batch_fields(b, 1) == NULL)
 		return e->nfields == UINT16_MAX;
 	if (e->nfields == 0)
@@ -111,13 +111,13 @@ static bool add_members(struct chrome_reading *st, struct batch *b, struct event
 			               stack))
 				return false;
 		} else if (!is_read(st, m, &w.value)) {
-			const struct slice key = json_token_text(&w.key);
 			const struct json_token t = m == CHROME_ID2 ? chrome_find_id(rec).token : w.value;
 			const struct value v = rec->ph == 'C' && is_series(t.kind)
 			                           ? value_string(json_token_text(&t))
 			                           : chrome_read_value(&b->scratch, &t);
 			if (!add_field(b, e, args,
-			               m == CHROME_ID2 ? SLICE_LIT("id") : textscan_slice(key.p, key.n), v))
+			               m == CHROME_ID2 ? SLICE_LIT("id") : chrome_text(&b->scratch, &w.key),
+			               v))
 				return false;
 		}
 	}
@@ -202,23 +202,24 @@ static uint32_t find_frame(const struct chrome_frames *f, struct slice id)
 	return f->n > 0 ? tabletext_get(&f->ids, id) : TABLE_NONE;
 }
 
-bool chrome_knows_frame(const struct chrome_reading *st, const struct json_token *id)
+bool chrome_knows_frame(struct chrome_reading *st, const struct json_token *id)
 {
-	return find_frame(&st->frames, json_token_text(id)) != TABLE_NONE;
+	return find_frame(&st->frames, chrome_text(&st->scratch, id)) != TABLE_NONE;
 }
 
 bool chrome_call_stack(const struct chrome_reading *st, struct batch *b, const struct json_token *id,
                        struct value *stack)
 {
 	const struct chrome_frames *const f = &st->frames;
+	const uint32_t leaf = find_frame(f, chrome_text(&b->scratch, id));
 	uint32_t n = 0;
 
-	for (uint32_t i = find_frame(f, json_token_text(id)); i != TABLE_NONE && n < MAX_STACK; n++)
+	for (uint32_t i = leaf; i != TABLE_NONE && n < MAX_STACK; n++)
 		i = f->list[i].parent.p != NULL ? find_frame(f, f->list[i].parent) : TABLE_NONE;
 	struct value *const names = n > 0 ? arena_zalloc(&b->scratch, n, sizeof *names) : NULL;
 	if (names == NULL)
 		return false;
-	for (uint32_t k = 0, i = find_frame(f, json_token_text(id)); k < n; k++) {
+	for (uint32_t k = 0, i = leaf; k < n; k++) {
 		names[k] = value_string(f->list[i].name);
 		i = f->list[i].parent.p != NULL ? find_frame(f, f->list[i].parent) : TABLE_NONE;
 	}

@@ -589,9 +589,8 @@ static const struct track *lane_track(struct pf_state *st, struct pf_group *g, u
 		const struct track *const above = g->nlanes == 0 ? g->parent : g->lanes[0];
 		if (is_full(st) || number > UINT16_MAX)
 			return overflow_track(st);
-		const struct slice name = number == 0 ? g->name
-		                                      : arena_printf(&trace->arena, "%.*s (%u)",
-		                                                     (int)g->name.n, g->name.p, number + 1);
+		const struct slice name =
+		    number == 0 ? g->name : arena_numbered(&trace->arena, g->name, number + 1);
 		struct track *const t =
 		    name.p != NULL && array_reserve(&g->lanes, g->nlanes, &g->lanes_cap, sizeof *g->lanes)
 		        ? trace_add_thread(trace, g->first > 0 ? g->parent : above, 0,

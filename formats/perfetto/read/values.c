@@ -61,9 +61,7 @@ static struct slice interned(const struct pf_state *st, enum pf_table_id table, 
 
 static struct slice join(struct arena *a, struct slice all, struct slice one)
 {
-	return one.p == NULL ? all
-	       : all.n == 0  ? one
-	                     : arena_printf(a, "%.*s,%.*s", (int)all.n, all.p, (int)one.n, one.p);
+	return one.p == NULL ? all : all.n == 0 ? one : ARENA_JOIN(a, all, SLICE_LIT(","), one);
 }
 
 /* The categories of the event, joined by commas as in Perfetto: those by number come first. */

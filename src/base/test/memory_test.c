@@ -118,6 +118,27 @@ Test(arena, copy_ends_in_nul_and_keeps_flags)
 	arena_free(&a);
 }
 
+/* Names of traces may contain NUL. */
+Test(arena, joined_texts_are_whole)
+{
+	struct arena a = { 0 };
+	const struct slice nul = { "one\0two", 7, SLICE_UTF8 };
+	const struct slice s = ARENA_JOIN(&a, SLICE_LIT("<"), nul, SLICE_NONE, SLICE_LIT(">"));
+
+	cr_assert_eq(s.n, 9);
+	cr_assert_eq(s.flags, SLICE_UTF8);
+	cr_assert_arr_eq(s.p, "<one\0two>", 10);
+	const struct slice n = arena_numbered(&a, nul, UINT64_MAX);
+	cr_assert_eq(n.n, 30);
+	cr_assert_arr_eq(n.p, "one\0two (18446744073709551615)", 31);
+	cr_assert_not_null(ARENA_JOIN(&a, SLICE_NONE).p);
+
+	const struct slice large = { "", UINT32_MAX, 0 };
+	cr_assert_null(ARENA_JOIN(&a, large, SLICE_LIT("x")).p);
+	cr_assert(a.failed);
+	arena_free(&a);
+}
+
 Test(arena, printf_measures_first)
 {
 	struct arena a = { 0 };

@@ -131,7 +131,7 @@ static void check_f64(double v)
 {
 	char want[64];
 
-	for (int digits = 15; digits <= 17; digits++) {
+	for (int digits = fabs(v) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
 		(void)snprintf(want, sizeof want, "%.*g", digits, v);
 		if (strtod(want, NULL) == v)
 			break;
@@ -143,7 +143,7 @@ static void check_f32(float v)
 {
 	char want[64];
 
-	for (int digits = 6; digits <= 9; digits++) {
+	for (int digits = fabsf(v) < FLT_MIN ? 1 : 6; digits <= 9; digits++) {
 		(void)snprintf(want, sizeof want, "%.*g", digits, (double)v);
 		if (strtof(want, NULL) == v)
 			break;
@@ -252,6 +252,16 @@ Test(decimal, floats)
 }
 
 /* Only where such a locale is installed. */
+Test(decimal, numbers_next_to_0_have_few_digits)
+{
+	char buf[DECIMAL_F64_MAX + 1];
+
+	*decimal_f64(buf, DBL_TRUE_MIN) = '\0';
+	cr_expect_str_eq(buf, "5e-324");
+	*decimal_f32(buf, -FLT_TRUE_MIN) = '\0';
+	cr_expect_str_eq(buf, "-1e-45");
+}
+
 Test(decimal, the_point_is_a_point_in_any_locale)
 {
 	static const char *const names[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "ps_AF.UTF-8", "fa_IR.UTF-8" };

@@ -350,9 +350,10 @@ static void add_series(const struct interpret *in, struct batch *b, const struct
 	for (uint32_t i = 0; i < list->value.count; i++) {
 		struct slice name = series_name(in, e, m, i);
 		if (name.p == NULL) {
-			name = arena_printf(&b->scratch, "%.*s %" PRIu32, (int)list->name.n, list->name.p,
-			                    i + 1);
-			name.flags = list->name.flags & ~(uint32_t)SLICE_STAYS;
+			char digits[DECIMAL_U64_MAX];
+			const size_t n = (size_t)(decimal_u64(digits, i + 1) - digits);
+			name = ARENA_JOIN(&b->scratch, list->name, SLICE_LIT(" "),
+			                  (struct slice){ digits, (uint32_t)n, SLICE_UTF8 | SLICE_JSON });
 		}
 		to[i] = (struct field){ name, list->value.values[i] };
 	}

@@ -128,8 +128,7 @@ static const struct track *lane_of(struct lanes *l, const struct track *track, u
 	if (known != TABLE_NONE)
 		return l->tracks[known];
 	struct track *const k = arena_zalloc(&l->arena, 1, sizeof *k);
-	const struct slice name =
-	    arena_printf(&l->arena, "%.*s (%u)", (int)track->name.n, track->name.p, lane + 1U);
+	const struct slice name = arena_numbered(&l->arena, track->name, lane + 1U);
 	if (k == NULL || name.p == NULL ||
 	    !array_reserve(&l->tracks, l->ntracks, &l->tracks_cap, sizeof(struct track *)) ||
 	    !table64_put(&l->places, key, l->ntracks)) {
