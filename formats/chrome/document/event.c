@@ -231,12 +231,30 @@ static const char *find_start(struct chrome_reading *st, const char *p, const ch
 	return NULL;
 }
 
-/* Reads an object without ph or ts, or with unknown members.  Events got into it by damage. */
+/* Whether the object at p has what an event needs. */
+static bool is_event(const struct chrome_reading *st, const char *p, const char *e)
+{
+	struct chrome_record rec;
+	struct json json = st->json;
+
+	return chrome_parse_event(&rec, &json, p, e) != NULL && chrome_phase_known(rec.ph) &&
+	       (rec.ph == 'M' || rec.of[CHROME_TS].kind != JSON_ABSENT);
+}
+
+/* Reads an object without ph or ts, or with unknown members.  Events got into it by damage: if the first one
+ * has ph and ts, they are in a list of an unknown member that lost its end.  (A list in args would also need
+ * the bracket of args.) */
 static enum record_status read_no_event(struct chrome_reading *st, struct record *rec, const char *p,
                                         const char *end)
 {
-	const char *const start = find_start(st, p, end);
+	const struct json_token *const of = st->rec.of, *const args = &of[CHROME_ARGS];
+	const bool is_whole = of[CHROME_PH].kind != JSON_ABSENT && of[CHROME_TS].kind != JSON_ABSENT;
+	const char *start = find_start(st, p, end);
 
+	while (is_whole && start != NULL &&
+	       ((args->kind != JSON_ABSENT && start > args->p && start < args->end) ||
+	        !is_event(st, start, end)))
+		start = find_start(st, start, end);
 	if (start == NULL)
 		return end_event(st, rec, p, end);
 	chrome_report(st, CHROME_RULE_CUT_EVENT, p, "%zu bytes into the event something else begins",
