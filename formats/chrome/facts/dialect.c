@@ -143,9 +143,33 @@ static bool holds_negative_time(struct slice s)
 	return false;
 }
 
+/* Likewise for UTF-16; arguments are not told apart.  A minus is looked at with 32 to 63 characters before
+ * it. */
+static bool holds_negative_wide(struct slice s)
+{
+	const size_t low = s.p[0] == '\xff' ? 0 : 1; /* offset of the lower byte of a unit */
+	char near[64];
+	size_t n = 0;
+
+	for (size_t i = 2; i + 1 < s.n; i += 2) {
+		if (n == sizeof near) {
+			n /= 2;
+			memcpy(near, near + n, n);
+		}
+		near[n++] = s.p[i + 1 - low] == '\0' ? s.p[i + low] : 'x';
+		if (near[n - 1] == '-' && holds_negative_key(slice_of(near, n)))
+			return true;
+	}
+	return false;
+}
+
 uint64_t chrome_zero(struct input *in)
 {
-	return holds_negative_time(reader_peek(in, HEAD)) ? TRACE_ZERO : 0;
+	const struct slice head = reader_peek(in, HEAD);
+	const bool wide =
+	    head.n >= 2 && (memcmp(head.p, "\xff\xfe", 2) == 0 || memcmp(head.p, "\xfe\xff", 2) == 0);
+
+	return (wide ? holds_negative_wide(head) : holds_negative_time(head)) ? TRACE_ZERO : 0;
 }
 
 static const char own_head[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
