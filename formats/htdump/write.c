@@ -42,7 +42,7 @@ static bool number_track(struct htw_state *st, const struct track *t, struct htw
 	if (!track_numbers_assign(&st->numbers, 0, own, &number))
 		return false;
 	to->number = (uint32_t)number;
-	to->changed = t->kind == TRACK_PROCESS ||
+	to->changed = thread->kind == TRACK_PROCESS ||
 	              (thread->has_id && thread->id <= TRACKS_LAST_PID && thread->id != to->number);
 	to->numbered = true;
 	return true;
