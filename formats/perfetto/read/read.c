@@ -318,6 +318,7 @@ static void name_tracks(struct pf_state *st)
 			const struct slice copy = arena_copy(&st->arena, d->first_name);
 			st->r->no_memory |= copy.p == NULL;
 			d->name = copy.p != NULL ? textscan_slice(copy.p, copy.n) : slice_of("", 0);
+			d->is_unnamed = true;
 		}
 		d->first_name = slice_of(NULL, 0);
 	}

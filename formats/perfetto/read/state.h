@@ -278,6 +278,7 @@ struct pf_description {
 	bool is_renderer;              /* of Chrome: its type is its name */
 	bool has_tree_name;            /* of a process: named by a process tree */
 	bool states_name;              /* states PF_MERGE_NAME, which is also the default */
+	bool is_unnamed;               /* has the name of its first event */
 	bool is_unnumbered, has_label; /* of tracetool's writer: its number is invented, or is `label` */
 	struct slice host;             /* of tracetool's writer; n 0: none */
 	uint64_t label;

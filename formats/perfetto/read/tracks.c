@@ -611,7 +611,9 @@ static const struct track *lane_track(struct pf_state *st, struct pf_group *g, u
 /* Returns the track that this one is a lane of, in a trace of tracetool: the one of equal parent and name. */
 static struct pf_track *lane_base(struct pf_state *st, const struct pf_track *t)
 {
-	const uint32_t i = table64_get(&st->own_children, sibling_key(st, t->final->parent, t->final->name));
+	const struct pf_description *const d = t->final;
+	const uint32_t i = table64_get(&st->own_children,
+	                               sibling_key(st, d->parent, d->is_unnamed ? slice_of("", 0) : d->name));
 
 	return i != TABLE_NONE && st->tracks[i] != t ? st->tracks[i] : NULL;
 }
@@ -648,9 +650,12 @@ static const struct track *model_of(struct pf_state *st, struct pf_track *t, str
 	} else {
 		const struct track *const above =
 		    base != NULL ? model_of(st, base, name, depth + 1) : model_parent(st, t, depth);
-		const struct slice own = d->name.n > 0 ? d->name : name;
 		if (above == NULL)
 			return NULL;
+		const bool has_name = d->name.n > 0 && !d->is_unnamed;
+		const struct slice own = base != NULL && !has_name ? above->name
+		                         : d->name.n > 0           ? d->name
+		                                                   : name;
 		if (d->kind == PF_COUNTER)
 			return t->model = above;
 		t->group = find_group(st, t, above, own);
