@@ -10,7 +10,7 @@
 #include "base/numbers.h"
 #include "json/scan.h"
 #include "json/token.h"
-#include "model/value.h"
+#include "model/object.h"
 
 enum canon_tag { CANON_NONE = 1, CANON_FLOAT, CANON_TEXT, CANON_LIST, CANON_OBJECT, CANON_MEMBER };
 
@@ -280,7 +280,7 @@ static bool is_member_compared(const struct canon *c, struct slice name)
 
 static struct wide_hash hash_map(struct canon *c, const struct value *v, unsigned depth)
 {
-	const bool object = value_keys_are_text(v);
+	const bool object = value_is_object(v);
 	struct wide_hash all = { 0, 0 };
 	uint32_t left_out = 0;
 

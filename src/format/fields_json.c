@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/numbers.h"
-#include "model/value.h"
+#include "model/object.h"
 
 #define MAX_DEPTH 100 /* readers bound nesting well below this */
 
@@ -17,11 +17,10 @@ static void put_string(struct text *t, struct slice s, struct fields_json_lost *
 static void put_value(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth,
                       bool as_is);
 
-/* A map with only texts as keys is an object, else a list of pairs. */
 static void put_map(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth,
                     bool as_is)
 {
-	const bool object = value_keys_are_text(v);
+	const bool object = value_is_object(v);
 
 	text_char(t, object ? '{' : '[');
 	for (uint32_t i = 0; i < v->count; i++) {

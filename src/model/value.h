@@ -35,7 +35,7 @@ static inline uint64_t value_entries(const struct value *v) /* its values, witho
 	return v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->type == VALUE_LIST ? v->count : 0;
 }
 
-/* Whether all keys of a MAP are STRINGs: it is an object in JSON then, else a list of pairs. */
+/* Whether all keys of a MAP are STRINGs; see also value_is_object(). */
 static inline bool value_keys_are_text(const struct value *map)
 {
 	for (uint32_t i = 0; i < map->count; i++)

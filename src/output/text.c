@@ -311,6 +311,8 @@ static bool add_float(struct text *t, double v, bool narrow)
 	char *const to = text_reserve(t, DECIMAL_F64_MAX);
 	if (to != NULL)
 		t->n += (size_t)((narrow ? decimal_f32(to, (float)v) : decimal_f64(to, v)) - to);
+	if (v == 0 && signbit(v))
+		text_str(t, ".0"); /* most readers take -0 as the integer 0 */
 	return true;
 }
 

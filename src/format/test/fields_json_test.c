@@ -3,6 +3,7 @@
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "model/value.h"
 
@@ -62,6 +63,35 @@ Test(fields_json, every_type)
 	cr_assert_eq(lost.bad_text, 1);
 	cr_assert_eq(lost.too_deep, 0);
 	cJSON_Delete(json);
+}
+
+Test(fields_json, map_with_a_repeated_key_is_a_list_of_pairs)
+{
+	enum { MANY = 40 };
+	struct value pairs[2 * (size_t)MANY];
+	char names[MANY][4];
+
+	for (int i = 0; i < MANY; i++) {
+		const int n = snprintf(names[i], sizeof names[i], "%d", i);
+		pairs[2 * i] = value_string(slice_of(names[i], (size_t)n));
+		pairs[2 * i + 1] = value_u64((uint64_t)i);
+	}
+	for (uint32_t count = 3; count <= MANY; count += MANY - 3) {
+		const struct field f = { SLICE_LIT("m"),
+			                 { .type = VALUE_MAP, .count = count, .values = pairs } };
+		const struct value last = pairs[2 * (count - 1)];
+		struct fields_json_lost lost;
+		cJSON *json = read_back(&f, 1, &lost);
+		cr_assert(cJSON_IsObject(json->child));
+		cJSON_Delete(json);
+
+		pairs[2 * (count - 1)] = pairs[0];
+		json = read_back(&f, 1, &lost);
+		cr_assert(cJSON_IsArray(json->child));
+		cr_assert_eq(cJSON_GetArraySize(json->child), (int)count);
+		cJSON_Delete(json);
+		pairs[2 * (count - 1)] = last;
+	}
 }
 
 Test(fields_json, depth_is_bounded)

@@ -288,7 +288,7 @@ Test(text, json_floating_point)
 	cr_assert_not(text_json_f32(&t, -INFINITY));
 	check(&t, "\"NaN\"\"Infinity\"\"-Infinity\"");
 	text_json_f64(&t, -0.0);
-	check(&t, "-0");
+	check(&t, "-0.0");
 	text_free(&t);
 }
 
