@@ -187,9 +187,11 @@ static bool is_of_task(const char *p)
 	       (p[1] == 'P' && (c == 'P' || c == 'Q'));
 }
 
-/* States and CPUs of the thread, and its unordered regions. */
+/* States and CPUs of the thread, its progress, and its unordered regions. */
 static bool is_thread_state(const char *p)
 {
+	if (p[1] == '6' || p[1] == 'V') /* each has to differ from the one before */
+		return p[2] == 'P';
 	return p[1] == 'O' && (p[2] == 'H' || p[2] == 'A' || is_code(p, "OU[") || is_code(p, "OU]"));
 }
 

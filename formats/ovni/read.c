@@ -332,6 +332,8 @@ static bool ovni_open(struct reader *r)
 	}
 	ovni_metadata_read(&m);
 	st->offset = ovni_offsets_find(&sh->offsets, m.thread.loom);
+	if ((r->want & WANT_LEAST) != 0 && st->offset > 0)
+		st->offset = 0;
 	return !sh->system.no_memory;
 }
 

@@ -469,6 +469,26 @@ Test(ovni_select, names)
 	remove_folder(dir);
 }
 
+/* ovniemu accepts a progress event only if it differs from the one before; a thread starts as progressing. */
+Test(ovni_select, progress)
+{
+	char in[1024];
+	char *const dir = make_selected_input(in);
+	struct written w;
+
+	written_init(&w, 8);
+	written_start(&w, 1000, 0);
+	written_put(&w, "VPr", 1010, NULL, 0);
+	written_put(&w, "VPp", 1020, NULL, 0);
+	written_put(&w, "OB.", 1030, NULL, 0);
+	written_put(&w, "VPr", 1040, NULL, 0);
+	written_put(&w, "OHe", 1050, NULL, 0);
+	written_save(&w, in, 0);
+	select_events(in, dir, "--since", "+25ns");
+	expect_codes(dir, "a", "OHxVPrVPpOB.VPrOHe");
+	remove_folder(dir);
+}
+
 Test(ovni_select, threads_and_times)
 {
 	char in[1024], path[1100];

@@ -124,7 +124,8 @@ struct min_time min_time_find(const struct pipeline_job *job, const struct opera
 
 	trace_init(&trace);
 	trace.zero_ns = operands_count(operands) > 1 ? zero_time_find(job, operands, NULL) : 0;
-	trace_context_init(&c, job, &trace, vocabularies, WANT_TIMES);
+	trace_context_init(&c, job, &trace, vocabularies,
+	                   WANT_TIMES | (job->read.as != READ_MEANING ? (unsigned)WANT_LEAST : 0U));
 	c.quiet = true;
 	for (size_t k = 0; k < operands->n; k++) {
 		const struct operand *const o = &operands->list[k];
