@@ -235,10 +235,12 @@ static void read_object(struct ovni_metadata *m, struct slice text, ovni_json_si
 
 	if (fault != NULL) {
 		ovni_report(m->r, OVNI_RULE_BAD_JSON, "%s, byte %zu: %s", m->file, at, fault);
+		m->system->lacks = true;
 	} else if (root == NULL) {
 		m->system->no_memory = true;
 	} else if (!cJSON_IsObject(root)) {
 		ovni_report(m->r, OVNI_RULE_BAD_JSON, "%s is not a JSON object", m->file);
+		m->system->lacks = true;
 	} else {
 		report_duplicates(m, root);
 		sink(m, root);
@@ -255,6 +257,7 @@ bool ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *s
 		return true;
 	m->file = name;
 	const enum load load = load_file(m->r, in, name, OVNI_MAX_JSON);
+	m->system->lacks |= load == LOAD_LARGE;
 	if (load == LOAD_LARGE)
 		ovni_report(m->r, OVNI_RULE_LIMIT, "%s has more than %u bytes and was not read", name,
 		            OVNI_MAX_JSON);
@@ -572,7 +575,7 @@ void ovni_offsets_check(const struct ovni_offsets *o, const struct ovni_system *
 {
 	struct quoted q, q2;
 
-	for (uint32_t i = 0; i < o->nhosts; i++)
+	for (uint32_t i = 0; i < o->nhosts && !s->lacks && r->unreadable[0] == '\0'; i++)
 		if (!o->hosts[i].used)
 			ovni_report(r, o->named ? OVNI_RULE_CLOCK_HOST : OVNI_RULE_CLOCK_OFFSETS,
 			            "%s: no loom is on the host %s", o->file, quoted(&q, o->hosts[i].name));

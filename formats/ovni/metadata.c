@@ -529,6 +529,13 @@ static void read_stream_json(struct ovni_metadata *m, const cJSON *root)
 		read_counters(m, counters);
 }
 
+static void report_missing(struct ovni_metadata *m, const char *name)
+{
+	ovni_report(m->r, m->r->folder > 0 ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
+	            "there is no %s in the directory of the stream", name);
+	m->system->lacks = true;
+}
+
 /* ---- layouts 1 and 2 ---- */
 
 /*
@@ -629,8 +636,7 @@ static void read_old_layout(struct ovni_metadata *m)
 		            "a stream named thread.TID has metadata version 1 or 2");
 	m->prefix = "";
 	if (!ovni_json_read(m, "metadata.json", read_metadata_json))
-		ovni_report(m->r, m->r->folder > 0 ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
-		            "there is no metadata.json in the directory of the stream");
+		report_missing(m, "metadata.json");
 	if (!m->merged)
 		add_thread(m);
 	m->prefix = "ovni.";
@@ -660,8 +666,7 @@ void ovni_metadata_read(struct ovni_metadata *m)
 	else if (strncmp(name, "stream.obs", 10) != 0)
 		ovni_report(m->r, OVNI_RULE_NO_METADATA, "the stream is not named stream.obs");
 	else if (!ovni_json_read(m, OVNI_METADATA_FILE, read_stream_json))
-		ovni_report(m->r, m->r->folder > 0 ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
-		            "there is no stream.json in the directory of the stream");
+		report_missing(m, OVNI_METADATA_FILE);
 	if (m->stream->track == NULL)
 		ovni_system_add_unknown(m->system, m->r, m->stream);
 }

@@ -157,6 +157,7 @@ struct ovni_system {
 	bool no_memory;
 	bool in_folder; /* a stream was found in a folder: all streams of the trace are read */
 	bool limited;   /* a limit was reported */
+	bool lacks;     /* metadata of a stream could not be read: it may declare values that others do not */
 	struct arena text;
 	uint32_t text_bytes; /* at most OVNI_MAX_TEXT */
 	struct ovni_loom *looms;
@@ -184,6 +185,12 @@ struct ovni_system {
 	struct track *unknown;            /* process of the streams whose thread is unknown */
 	const struct track *more_threads; /* thread of `unknown`, for streams beyond TRACE_MAX_TRACKS */
 };
+
+/* Returns whether the declarations of all streams of the trace are known. */
+static inline bool ovni_system_is_whole(const struct ovni_system *s)
+{
+	return s->in_folder && !s->lacks;
+}
 
 /* Reports the first limit that a trace reaches; later ones are not reported. */
 void ovni_system_limit(struct ovni_system *s, struct reader *r, const char *what, uint32_t max);

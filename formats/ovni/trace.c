@@ -438,7 +438,7 @@ static void check_trace(struct reader *r)
 	else if (sh->checker != NULL)
 		state_check_end(sh->checker, r);
 	/* Streams that are missing or cannot be read may declare values that the others do not. */
-	if (!sh->system.in_folder || r->unreadable[0] != '\0')
+	if (!ovni_system_is_whole(&sh->system) || r->unreadable[0] != '\0')
 		return;
 	for (uint32_t i = 0; i < sh->system.nprocesses; i++)
 		check_process(&sh->system, r, &sh->system.processes[i]);

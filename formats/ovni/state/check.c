@@ -127,7 +127,7 @@ static bool number_value(struct state_checker *c, struct state_code *code)
 static bool is_required(const struct ovni_system *s, struct slice model)
 {
 	/* Single streams, and streams without the list, do not show which models the trace requires. */
-	if (!s->in_folder || s->nrequired == 0 || model.p == NULL || slice_is(model, "ovni"))
+	if (!ovni_system_is_whole(s) || s->nrequired == 0 || model.p == NULL || slice_is(model, "ovni"))
 		return true;
 	return ovni_system_requires(s, model) || s->nrequired >= OVNI_MAX_REQUIRED;
 }

@@ -211,7 +211,7 @@ static bool check_mark_type(const struct state_event *x, uint32_t type)
 	const char *const wanted = x->code->action == STATE_SET ? "single" : "stack";
 
 	if (mark->title.p == NULL) {
-		if (s->in_folder)
+		if (ovni_system_is_whole(s))
 			state_report(x, OVNI_RULE_MARK_UNDECLARED,
 			             "mark type %" PRId32 " is not declared in any stream.json",
 			             (int32_t)type);
@@ -252,7 +252,7 @@ void state_check_counters(const struct state_event *x)
 	if (!state_is_jumbo(x))
 		return;
 	if (s->ncounters == 0) {
-		if (s->in_folder)
+		if (ovni_system_is_whole(s))
 			state_report(x, OVNI_RULE_COUNTERS_UNDECLARED, "%s, but no stream.json has nosv.hwc",
 			             state_name(x));
 		return;

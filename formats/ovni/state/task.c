@@ -106,7 +106,8 @@ static struct state_unit *unit_at(const struct state_event *x, uint32_t i)
 /* Returns whether a missing unit may have been evicted, or be in streams that are not read. */
 static bool may_be_elsewhere(const struct state_event *x)
 {
-	return !x->checker->system->in_folder || x->checker->units.evicted || x->checker->units.full;
+	return !ovni_system_is_whole(x->checker->system) || x->checker->units.evicted ||
+	       x->checker->units.full;
 }
 
 /* ---- models and keys ---- */

@@ -113,7 +113,7 @@ static uint32_t find_cpu(const struct state_event *x, const struct state_thread 
 	if (cpu != TABLE_NONE)
 		return cpu;
 	/* Streams that are not read may declare the CPUs of the loom. */
-	if (index < 0 || (n > 0 && c->system->in_folder))
+	if (index < 0 || (n > 0 && ovni_system_is_whole(c->system)))
 		state_report(x, OVNI_RULE_NO_SUCH_CPU,
 		             "CPU %" PRId32 ", but the loom has %" PRIu32 " (from 0; -1 is the virtual CPU)",
 		             index, n);
@@ -191,7 +191,7 @@ static void move_other(const struct state_event *x)
 	const int32_t index = (int32_t)state_u32(x, x->code->at_cpu);
 	const uint32_t cpu = find_cpu(x, t, index);
 
-	if (other == TABLE_NONE && !x->checker->system->in_folder)
+	if (other == TABLE_NONE && !ovni_system_is_whole(x->checker->system))
 		return;
 	if (other == TABLE_NONE || t->life == STATE_THREAD_NEW || t->life == STATE_THREAD_ENDED) {
 		state_report(x, OVNI_RULE_AFFINITY_TARGET, "thread %" PRId32 " %s", (int32_t)tid,
