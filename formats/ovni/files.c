@@ -403,6 +403,14 @@ static bool integer_part(struct slice s, int64_t *integer)
 	return true;
 }
 
+/* Not used; C programs print one that is undefined, as of a single sample, as nan or -nan. */
+static bool is_deviation(struct slice s)
+{
+	int64_t unused;
+
+	return slice_is(s, "nan") || slice_is(s, "-nan") || integer_part(s, &unused);
+}
+
 static bool is_rank(struct slice s)
 {
 	const uint32_t sign = s.n > 0 && s.p[0] == '-';
@@ -462,7 +470,7 @@ static void read_row(struct table *t, struct slice line, uint32_t n)
 	else if (!integer_part(w.median, &offset))
 		REPORT(t, "%s, line %" PRIu32 ": the median %s is not a number of ns", file, n,
 		       quoted(&q, w.median));
-	else if (!integer_part(w.mean, &other) || !integer_part(w.deviation, &other))
+	else if (!integer_part(w.mean, &other) || !is_deviation(w.deviation))
 		REPORT(t, "%s, line %" PRIu32 ": the mean %s or the deviation after it is not a number", file,
 		       n, quoted(&q, w.mean));
 	else
