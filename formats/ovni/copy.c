@@ -215,6 +215,7 @@ struct ovw_waiting_file {
 struct ovw_waiting {
 	bool kept;
 	bool defines;                              /* it defines tasks or their types */
+	bool moves;                                /* it has OAr, which moves other threads */
 	uint64_t set[(OVNI_MARK_TYPES + 63) / 64]; /* bit of a type: its last OM= was written */
 	const char *file;                          /* NULL: before the first record */
 	struct ovw_waiting_file files[OVW_MAX_SIDECARS];
@@ -238,14 +239,15 @@ static void add_content(struct ovw_waiting *s, uint64_t scope, uint64_t content)
 		s->declared[s->ndeclared++] = (struct ovw_declared){ scope, content };
 }
 
-/* Returns false on OOM. */
-static bool add_declaration(struct ovw_waiting *s, uint64_t scope, const cJSON *v)
+/* Adds the value of a key, if it is there.  Returns false on OOM. */
+static bool add_declaration(struct ovw_waiting *s, uint64_t scope, const cJSON *object, const char *key)
 {
+	const cJSON *const v = ovni_json_get(object, key);
 	char *const text = v != NULL ? cJSON_PrintUnformatted(v) : NULL;
 
 	if (text == NULL)
 		return v == NULL;
-	add_content(s, scope, hash_text(text, scope));
+	add_content(s, scope, hash_text(text, hash_text(key, scope)));
 	cJSON_free(text);
 	return true;
 }
@@ -264,15 +266,19 @@ static bool read_declarations(struct ovw_waiting *s, struct slice json, bool has
 	const char *const loom = cJSON_GetStringValue(ovni_json_get(ovni, "loom"));
 
 	s->loom = hash_text(loom, seed);
-	s->process = hash_u64(cJSON_IsNumber(pid) ? (uint64_t)(int64_t)pid->valueint : 0, seed);
+	/* Looms of several hosts may have processes of one number.  A stream without a loom needs one that
+	 * has it for this number. */
+	const uint64_t number = cJSON_IsNumber(pid) ? (uint64_t)(int64_t)pid->valueint : 0,
+	               loomless = hash_u64(number, seed);
+	s->process = loom != NULL ? hash_u64(number, s->loom) : loomless;
 	s->tid = cJSON_IsNumber(tid) ? (uint32_t)tid->valueint : 0;
-	ok &= add_declaration(s, s->loom, ovni_json_get(ovni, "loom_cpus"));
-	ok &= add_declaration(s, s->process, ovni_json_get(ovni, "app_id"));
-	ok &= add_declaration(s, s->process, ovni_json_get(ovni, "rank"));
-	ok &= add_declaration(s, s->process, ovni_json_get(ovni, "loom"));
-	ok &= add_declaration(s, 0, ovni_json_get(ovni, "mark"));
-	ok &= add_declaration(s, 0, ovni_json_get(ovni, "require"));
-	ok &= add_declaration(s, 0, ovni_json_get(ovni_json_get(root, "nosv"), "hwc"));
+	ok &= add_declaration(s, s->loom, ovni, "loom_cpus");
+	ok &= add_declaration(s, s->process, ovni, "app_id");
+	ok &= add_declaration(s, s->process, ovni, "rank");
+	ok &= add_declaration(s, loomless, ovni, "loom");
+	ok &= add_declaration(s, 0, ovni, "mark");
+	ok &= add_declaration(s, 0, ovni, "require");
+	ok &= add_declaration(s, 0, ovni_json_get(root, "nosv"), "hwc");
 	if (has_offsets && loom != NULL) {
 		const struct slice host = ovni_host_of(slice_str(loom));
 		add_content(s, 0, hash_bytes(host.p, host.n, seed));
@@ -393,7 +399,9 @@ static void select_event(struct ovw_state *st, const struct event *e, struct sli
 	x->uses_tasks |= wanted && is_of_task(bytes.p);
 	if (wanted && !s->kept)
 		keep_stream(st, s, chunk);
-	if (!structure && is_code(bytes.p, "OAr") && bytes.n >= OVNI_EVENT_SIZE + 8)
+	const bool moves = !structure && is_code(bytes.p, "OAr") && bytes.n >= OVNI_EVENT_SIZE + 8;
+	s->moves |= moves;
+	if (moves)
 		chunk->text.failed |= !table64_put(
 		    &x->tids, load_u32(bytes.p + OVNI_EVENT_SIZE + 4, (e->flags & EVENT_BIG) != 0), 0);
 	if (s->kept)
@@ -411,7 +419,7 @@ static bool is_needed(const struct ovw_selection *x, const struct ovw_waiting *s
 {
 	bool needed = s->defines && x->uses_tasks;
 
-	needed |= s->tid != 0 && table64_get(&x->tids, s->tid) != TABLE_NONE;
+	needed |= s->moves || (s->tid != 0 && table64_get(&x->tids, s->tid) != TABLE_NONE);
 	for (uint32_t i = 0; i < s->ndeclared; i++)
 		needed |= table64_get(&x->scopes, s->declared[i].scope) != TABLE_NONE &&
 		          table64_get(&x->declared, s->declared[i].content) == TABLE_NONE;

@@ -546,6 +546,59 @@ Test(ovni_select, metadata_elsewhere)
 	remove_folder(dir);
 }
 
+/* The rank of a process is copied although its application has the same number. */
+Test(ovni_select, rank_elsewhere)
+{
+	static const char *const more[] = { "\"pid\":7,\"app_id\":1", "\"pid\":7,\"rank\":1,\"nranks\":2",
+		                            "\"pid\":8,\"app_id\":1,\"rank\":0,\"nranks\":2" };
+	char in[1024], path[1100], json[600];
+	char *const dir = make_selected_input(in);
+	struct written w;
+
+	for (int i = 0; i < 3; i++) {
+		written_init(&w, 3);
+		written_start(&w, 1000, -1);
+		written_put(&w, i == 1 ? "OHC" : "OB.", 1010, (const int32_t[]){ -1, 0, 0 }, i == 1 ? 12 : 0);
+		written_put(&w, "OHe", 1020, NULL, 0);
+		written_save(&w, in, i);
+		const int n =
+		    snprintf(json, sizeof json,
+		             "{\"version\":3,\"ovni\":{\"lib\":{\"version\":\"1\",\"commit\":\"x\"},"
+		             "\"part\":\"thread\",\"tid\":%d,%s,\"loom\":\"h\",\"require\":{},"
+		             "\"loom_cpus\":[{\"index\":0,\"phyid\":0}],\"finished\":1}}",
+		             i + 1, more[i]);
+		snprintf(path, sizeof path, "%s/%c/stream.json", in, 'a' + i);
+		cr_assert(write_whole(path, json, (size_t)n));
+	}
+	select_events(in, dir, "--name", "burst*");
+	expect_codes(dir, "b", "OHxOHCOHe");
+	remove_folder(dir);
+}
+
+/* The first thread leaves the CPU of the third one by an event of the second. */
+Test(ovni_select, moved_by_another_thread)
+{
+	char in[1024];
+	char *const dir = make_selected_input(in);
+	struct written w;
+
+	for (int i = 0; i < 3; i++) {
+		written_init(&w, 4);
+		written_start(&w, 1000 + (uint64_t)i * 100, i == 1);
+		if (i == 1)
+			written_put(&w, "OAr", 1110, (const int32_t[]){ -1, 1 }, 8);
+		else
+			written_put(&w, "OB.", 1210, NULL, 0);
+		written_put(&w, "OHe", 1220, NULL, 0);
+		written_save(&w, in, i);
+	}
+	select_events(in, dir, "--tid", "3");
+	expect_codes(dir, "a", "OHxOHe");
+	expect_codes(dir, "b", "OHxOArOHe");
+	expect_codes(dir, "c", "OHxOB.OHe");
+	remove_folder(dir);
+}
+
 /* Tasks and types belong to the process: those that another thread created are copied, too. */
 Test(ovni_select, tasks_of_another_thread)
 {
