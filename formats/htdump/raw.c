@@ -64,6 +64,11 @@ static uint64_t number_at(const struct batch *b, const struct event *e, uint32_t
 	return i < e->nfields ? b->fields[e->first_field + i].value.u64 : 0;
 }
 
+static bool is_number(const struct field *f)
+{
+	return f->value.type != VALUE_NONE && f->value.type <= VALUE_ADDRESS;
+}
+
 /* Gets the number in the field of this name.  Returns false if there is none. */
 static bool number_named(const struct batch *b, const struct event *e, struct slice name, uint64_t *number)
 {
@@ -72,7 +77,7 @@ static bool number_named(const struct batch *b, const struct event *e, struct sl
 		if (!slice_equal(f->name, name))
 			continue;
 		*number = f->value.u64;
-		return f->value.type != VALUE_NONE && f->value.type <= VALUE_ADDRESS;
+		return is_number(f);
 	}
 	return false;
 }
@@ -173,8 +178,25 @@ static void survey_field(struct copier *c, const struct batch *b, const struct e
 	if (table64_get(&copy->classes, id) != copy->stream << FLAG_BITS)
 		return;
 	copier_defines(c, class_key(copy, id));
-	if (ht_type_of((uint8_t)number_at(b, e, F_DATA_TYPE), wire) == HT_STRUCT)
-		copier_uses(c, name_key(copy, text_at(b, e, F_TYPE_NAME)));
+	if (ht_type_of((uint8_t)number_at(b, e, F_DATA_TYPE), wire) == HT_STRUCT) {
+		const struct slice name = text_at(b, e, F_TYPE_NAME);
+		copier_uses(c, name_key(copy, name));
+		/* This stream may describe the class later, before the first event. */
+		copier_uses(c, make_key(KEY_NAME, copy->stream, hash_bytes(name.p, name.n, hash_seed())));
+	}
+}
+
+/* Notes the labels of an event.  If a base has a field of this name too, it comes first, and is not the
+ * label. */
+static void use_labels(struct copier *c, const struct batch *b, const struct event *e, struct slice name)
+{
+	const struct htw_copy *const copy = c->state;
+
+	for (uint32_t i = HT_HEAD_FIELDS; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		if (slice_equal(f->name, name) && is_number(f))
+			copier_uses(c, make_key(KEY_LABEL, copy->input, f->value.u64));
+	}
 }
 
 /* Returns true if e maps a label to its name, and sets *label. */
@@ -203,7 +225,6 @@ static void survey_event(struct copier *c, const struct batch *b, const struct e
 {
 	struct htw_copy *const copy = c->state;
 	const bool kept = (e->flags & EVENT_LEFT_OUT) == 0;
-	uint64_t label;
 
 	find_order(copy, bytes, e->ts);
 	const uint32_t id = load_u32(bytes.p + ht_class_id_at(copy->wire), copy->big);
@@ -223,9 +244,8 @@ static void survey_event(struct copier *c, const struct batch *b, const struct e
 		for (uint32_t i = 0; i < m->nnames; i++)
 			for (uint32_t p = 0; p < m->names[i].nparts; p++) {
 				const struct plan_ref *const ref = &m->names[i].parts[p].ref;
-				if (ref->nfields == 1 && ref->ntables > 0 &&
-				    number_named(b, e, ref->field[0], &label))
-					copier_uses(c, make_key(KEY_LABEL, copy->input, label));
+				if (ref->nfields == 1 && ref->ntables > 0)
+					use_labels(c, b, e, ref->field[0]);
 			}
 }
 

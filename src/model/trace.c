@@ -110,14 +110,13 @@ static bool is_alike(const struct class *c, const struct class *like)
 
 /* ---- planning ---- */
 
-/* Whether events may have a number in the field of this name. */
+/* Whether events may have a number in a field of this name. */
 static bool has_number(const struct class *c, struct slice name)
 {
-	uint32_t i = 0;
-
-	while (i < c->nfields && !slice_equal(c->fields[i].name, name))
-		i++;
-	return c->nfields == 0 || (i < c->nfields && c->fields[i].value < VALUE_STRING);
+	for (uint32_t i = 0; i < c->nfields; i++)
+		if (c->fields[i].value < VALUE_STRING && slice_equal(c->fields[i].name, name))
+			return true;
+	return c->nfields == 0;
 }
 
 /* Whether a template for names has a table for a number of the events. */

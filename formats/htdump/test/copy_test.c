@@ -253,6 +253,71 @@ Test(htdump_write_select, labels_that_are_used)
 	in_each_layout(expect_labels);
 }
 
+/* A class that has a text label from its base, and a number of its own that names its events. */
+Test(htdump_write_select, label_beside_that_of_a_base)
+{
+	static const struct ht_field_desc field = { "uint64_t", "label", 8, HT_UNSIGNED };
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct ht_build b;
+		ht_init(&b, i < 2 ? HT_WIRE : HT_DOCUMENT, i % 2 == 1);
+		ht_prologue(&b);
+		ht_describe(&b, ID_SMALL, "Small", "HT_CallstackStringEvent", &field, 1);
+		ht_mapping(&b, 1, "one");
+		ht_mapping(&b, 2, "two");
+		ht_event(&b, ID_SMALL, 1000);
+		ht_u64(&b, 10);
+		ht_u32(&b, 1);
+		ht_string(&b, "of the base");
+		ht_u64(&b, 1);
+		ht_mapping(&b, 1, "of later events");
+		struct selected s = select_from(b.p, b.n, "--until", "2000");
+		cr_assert_eq(s.oracle.n, 1);
+		expect_texts(&s, (const char *const[]){ "of the base", "one", NULL },
+		             (const char *const[]){ "two", NULL });
+		selected_free(&s);
+		ht_free(&b);
+	}
+}
+
+static void describe_part(struct ht_build *b, uint32_t id)
+{
+	static const struct ht_field_desc number = { "uint32_t", "n", 4, HT_UNSIGNED };
+
+	ht_describe(b, id, "Part", NULL, &number, 1);
+}
+
+static void describe_whole(struct ht_build *b)
+{
+	static const struct ht_field_desc part = { "Part", "part", 4, HT_STRUCT };
+
+	ht_describe(b, ID_LARGE, "Whole", NULL, &part, 1);
+}
+
+/* In a dump that was appended, a struct is described after its first mention, with another id than before. */
+Test(htdump_write_select, struct_described_later_in_an_appended_dump)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		struct ht_build b;
+		ht_init(&b, i < 2 ? HT_WIRE : HT_DOCUMENT, i % 2 == 1);
+		ht_prologue(&b);
+		describe_part(&b, ID_SMALL);
+		describe_whole(&b);
+		ht_event(&b, ID_LARGE, 1000);
+		ht_u32(&b, 76);
+		ht_endianness(&b);
+		describe_whole(&b);
+		describe_part(&b, ID_OTHER);
+		ht_event(&b, ID_LARGE, 5000);
+		ht_u32(&b, 77);
+		struct selected s = select_from(b.p, b.n, "--since", "5000");
+		cr_assert_eq(s.oracle.n, 1);
+		cr_expect_eq(s.oracle.events[0].fields[s.oracle.events[0].nfields - 1].u, 77);
+		selected_free(&s);
+		ht_free(&b);
+	}
+}
+
 static void expect_classes(const void *p, size_t n)
 {
 	struct selected s = select_from(p, n, "--name", "Large");
