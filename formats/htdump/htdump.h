@@ -14,7 +14,8 @@
  * pass fast.c instead.
  *
  *   read.c           the row of the format, rules, detection of the layout; framing and checks of one record;
- *                    structure records; recovery
+ *                    structure records
+ *   recover.c        recovery
  *   fast.c           plain records that are validated, or events without fields
  *   classes.c        class descriptions, and their unfolding into flat lists of fields
  *   events.c         roles of fields, label names, tracks, interpreted events
@@ -281,8 +282,17 @@ struct ht_state {
 void ht_report(struct ht_state *st, enum ht_rule rule, const struct record *rec, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Same as reader_ops.probe; also sets the layout and the byte order that the second record fits. */
+int ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big);
+
+#define HT_PROBE_BYTES 65536U /* bytes searched for the layout; the engine probes as many for the format */
+
 /* Reserves memory for the n blocks of a record. */
 bool ht_state_reserve(struct ht_state *st, uint32_t n);
+
+/* ---- recover.c ---- */
+
+extern const struct recover_ops ht_recover_ops;
 
 /* ---- fast.c ---- */
 

@@ -31,9 +31,7 @@ void ht_report(struct ht_state *st, enum ht_rule rule, const struct record *rec,
  * The first record of a dump, an EndiannessInfoEvent (class 0), shows the layout: the class id is first in
  * the wire layout and last in the document layout.  The second record, a class info, confirms it. */
 
-#define PROBE_BYTES 65536U /* bytes searched for the layout; the engine probes as many for the format */
-#define START_NAME 256     /* bytes of a name that are looked at */
-#define START_SIZE (HT_ENDIANNESS_SIZE + HT_HEAD_SIZE + 4 + 1)
+#define START_NAME 256 /* bytes of a name that are looked at */
 
 /* Matches the start of a class name or type name: not empty, printable, and ended by a NUL or a space or by
  * the end of the input.  With `ascii`, other letters do not match: they are rare in real names and common in
@@ -91,18 +89,7 @@ static int match_layout(const char *p, const char *end, bool complete, bool wire
 	return 20 + (wire ? 4 : 0);
 }
 
-/* Returns true if a trace starts at p: an EndiannessInfoEvent, then a class info or field info whose name
- * ends within START_NAME bytes or at `end`.  Needs START_SIZE bytes. */
-static bool starts_trace(const char *p, const char *end, bool wire)
-{
-	const uint8_t order = (uint8_t)p[HT_HEAD_SIZE];
-
-	return order <= 1 && load_u32(p + ht_class_id_at(wire), false) == HT_CLASS_ENDIANNESS &&
-	       looks_like_description(p + HT_ENDIANNESS_SIZE, end, wire, order == 1, true);
-}
-
-/* Same as reader_ops.probe; also sets the layout and the byte order that the second record fits. */
-static int ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big)
+int ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big)
 {
 	bool big_wire, big_document;
 	const int w = match_layout(head.p, head.p + head.n, complete, true, &big_wire);
@@ -156,10 +143,10 @@ static void find_layout(struct ht_state *st)
 
 	/* The format may have been detected from fewer bytes; the layout must not depend on the arrival of
 	 * the bytes. */
-	(void)input_need(r->in, PROBE_BYTES);
+	(void)input_need(r->in, HT_PROBE_BYTES);
 	const size_t n = (size_t)(r->in->end - r->in->p);
-	ht_probe_layout(slice_of(r->in->p, n < PROBE_BYTES ? n : PROBE_BYTES), n < PROBE_BYTES && r->in->last,
-	                &st->wire, &st->guess_big);
+	ht_probe_layout(slice_of(r->in->p, n < HT_PROBE_BYTES ? n : HT_PROBE_BYTES),
+	                n < HT_PROBE_BYTES && r->in->last, &st->wire, &st->guess_big);
 	if (r->dialect != NULL)
 		st->wire = strcmp(r->dialect, "wire") == 0;
 }
@@ -567,106 +554,6 @@ static const struct reader_ops ht_reader_ops = {
 	.run = ht_run,
 	.end = ht_end,
 	.close = ht_close,
-};
-
-/* ---- recovery ---- */
-
-/*
- * Recovery: keeps the whole records of a damaged dump.  Records have no length and no mark, so after an
- * unreadable one only the start of a concatenated trace can be found.
- *
- * Readers must find the layout of the input in the output: the first records wait in the window until they
- * are enough to find it (64 KiB) or the input is damaged.
- */
-
-struct ht_recovery {
-	uint64_t orders;     /* EndiannessInfoEvents among the kept records */
-	bool layout_certain; /* the kept records show the layout to readers of the output */
-};
-
-#define SEARCH_BYTES (1 << 20) /* bytes searched at once for the start of a trace */
-
-static const char *const structure[] = {
-	"htdump/cut-record",
-	"htdump/unknown-class",
-	"htdump/struct-unknown",
-	"htdump/string-unterminated",
-	"htdump/struct-recursion",
-	"htdump/bad-byte-order",
-	NULL,
-};
-
-/* Finds the start of a concatenated trace. */
-static bool resync(struct recovery *rc)
-{
-	const struct ht_state *const st = rc->r->state;
-	struct input *const in = rc->r->in;
-
-	if (!input_need(in, START_SIZE + START_NAME) && in->end - in->p < START_SIZE) {
-		in->p = in->end;
-		return false;
-	}
-	const char *const end = in->end - START_SIZE - (in->last ? 0 : START_NAME) + 1;
-	const char *const limit = end - in->p > SEARCH_BYTES ? in->p + SEARCH_BYTES : end;
-	while (in->p < limit && !starts_trace(in->p, in->end, st->wire))
-		in->p++;
-	return in->p < limit;
-}
-
-/* Repairs the byte order that a record states.  An invalid one is replaced by the order in which the
- * following records are valid: if these are dropped, readers of the output cannot guess it any more. */
-static void repair_byte_order(struct recovery *rc, const struct record *rec)
-{
-	const struct ht_state *const st = rc->r->state;
-	struct ht_recovery *const s = rc->state;
-	const char *const to = rec->end, order = st->big ? 1 : 0;
-
-	if (st->c->kind != HT_KIND_ENDIANNESS)
-		return;
-	s->orders++;
-	if ((uint8_t)to[-1] <= 1)
-		return;
-	s->layout_certain = true;
-	recover_keep(rc, to - 1);
-	recover_replace(rc, to, &order, 1, &ht_rules[HT_RULE_BAD_BYTE_ORDER],
-	                "endianness %u; the records after it are in %s order", (uint8_t)to[-1],
-	                st->big ? "big-endian" : "little-endian");
-}
-
-/* Readers find the layout in the first 64 KiB of the output, so records wait until these are complete.  If
- * fewer bytes show the other layout or none, they only look like records by chance, and are dropped. */
-static bool keep_records(struct recovery *rc, enum record_status status)
-{
-	const struct ht_state *const st = rc->r->state;
-	struct ht_recovery *const s = rc->state;
-	const struct input *const in = rc->r->in;
-	const size_t waiting = (size_t)(input_offset(in, in->p) - rc->at);
-	bool wire, big;
-
-	if (!s->layout_certain) {
-		s->layout_certain = waiting >= PROBE_BYTES || (in->p == in->end && in->last);
-		if (!s->layout_certain && status != RECORD_BAD)
-			return false;
-		ht_probe_layout(slice_of(in->p - waiting, waiting), true, &wire, &big);
-		if (!s->layout_certain && waiting > 0 && wire != st->wire) {
-			rc->records = s->orders = 0;
-			recover_drop(rc, in->p);
-		}
-		s->layout_certain |= waiting > 0 && wire == st->wire;
-	}
-	/* Only EndiannessInfoEvents were kept.  They fit both layouts, and the bytes that showed the layout
-	 * were dropped. */
-	if (status == RECORD_END && rc->records == s->orders && rc->dropped + rc->gap.length > 0)
-		rc->records = 0;
-	return true;
-}
-
-static const struct recover_ops ht_recover_ops = {
-	.state_size = sizeof(struct ht_recovery),
-	.structure = structure,
-	.resync = resync,
-	.record = repair_byte_order,
-	.keep = keep_records,
 };
 
 /* ---- the format ---- */
