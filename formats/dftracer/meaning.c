@@ -50,20 +50,29 @@ struct value dft_value_of(const struct dft_record *rec, struct dft_token t, enum
 
 /* ---- tracks ---- */
 
+/* Returns the name of a host by its hash in this form; p NULL: none. */
+static struct slice named_host(const struct dft_state *st, const struct dft_process *p, struct slice host,
+                               enum json_kind form)
+{
+	const struct dft_record whole = { .p = host.p };
+	struct dft_hash h;
+
+	if (!dft_hash_read(&whole, (struct dft_token){ 0, host.n }, form, &h))
+		return SLICE_NONE;
+	return dft_name_find(st, DFT_HASH_HOST, h, p->pid);
+}
+
 /* Returns the name of the host of a process, or its hash; empty: not known. */
 static struct slice host_name(struct dft_state *st, const struct dft_process *p)
 {
+	/* The host is as written: a name or a hash.  16 digits may be a hash in either form. */
 	const struct slice host = p->host != 0 ? dft_host_text(&st->sh->hosts, p->host) : slice_of("", 0);
-	const struct dft_record whole = { .p = host.p };
 	struct slice name = SLICE_NONE;
-	struct dft_hash h;
 
-	/* the host is as written: a name or a hash */
-	const enum json_kind kind =
-	    host.n > 0 && host.n != DFT_HEX_DIGITS && host.p[0] >= '0' && host.p[0] <= '9' ? JSON_UINT
-	                                                                                   : JSON_STRING;
-	if (host.n > 0 && dft_hash_read(&whole, (struct dft_token){ 0, host.n }, kind, &h))
-		name = dft_name_find(st, DFT_HASH_HOST, h, p->pid);
+	if (host.n == DFT_HEX_DIGITS)
+		name = named_host(st, p, host, JSON_STRING);
+	if (name.p == NULL && host.n > 0 && host.p[0] >= '0' && host.p[0] <= '9')
+		name = named_host(st, p, host, JSON_UINT);
 	name = name.p != NULL ? name : host;
 	name.n = name.n < DFT_MAX_TITLE ? name.n : DFT_MAX_TITLE;
 	return name;
@@ -184,13 +193,11 @@ static struct slice checked_text(struct fields *x, struct slice s)
 
 static struct value value_of(struct fields *x, const struct dft_arg *a)
 {
-	const struct slice s = dft_token_text(x->rec, a->value);
+	const enum json_kind kind = (enum json_kind)a->kind;
 
-	if (a->kind == JSON_ESCAPED) /* valid JSON with its quotes */
-		return value_json(slice_of(s.p - 1, s.n + 2));
-	if (a->kind == JSON_BAD_STRING)
-		return value_string(dft_text(x->rec, a->value, JSON_BAD_STRING, &x->b->scratch));
-	return dft_value_of(x->rec, a->value, (enum json_kind)a->kind);
+	if (kind == JSON_ESCAPED || kind == JSON_BAD_STRING)
+		return value_string(dft_text(x->rec, a->value, kind, &x->b->scratch));
+	return dft_value_of(x->rec, a->value, kind);
 }
 
 /* The name of an argument of a clean record: the same text in all events, if the trace has space for it. */
@@ -315,11 +322,19 @@ static void put_extra(struct fields *x, const struct dft_arg *a)
 	}
 }
 
+/* Whether the id of the record, in quotes or not, is the text of its number. */
+static bool is_plain_id(const struct dft_record *rec)
+{
+	const struct slice id = dft_top_text(rec, DFT_ID);
+
+	return dft_top_kind(rec, DFT_ID) == JSON_UINT || id.n == 1 || id.p[0] != '0';
+}
+
 static void put_all(struct fields *x)
 {
 	const struct dft_record *const rec = x->rec;
 
-	if (x->facts->has_id && rec->special[DFT_ROLE_ID] == 0 && dft_top_kind(rec, DFT_ID) == JSON_UINT)
+	if (x->facts->has_id && rec->special[DFT_ROLE_ID] == 0 && is_plain_id(rec))
 		*x->to++ = (struct field){ LITERAL("id"), value_u64(x->facts->id) };
 	else
 		put_top(x, DFT_ID, DFT_ROLE_ID, SLICE_LIT("id"), SLICE_LIT("id (record)"));
