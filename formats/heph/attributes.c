@@ -207,6 +207,15 @@ static inline void read_value(struct heph_state *st, struct heph_packet *k, stru
 
 /* ---- attributes ---- */
 
+void heph_end_at_packet(struct heph_state *st, struct heph_packet *k, const char *p)
+{
+	heph_report(st, HEPH_RULE_PACKET_TOO_LARGE, k, k->p + 4,
+	            "%" PRIu64 " bytes, but after %" PRIu64 " of them the next packet starts",
+	            (uint64_t)(k->end - k->p), (uint64_t)(p - k->p));
+	k->end = p;
+	k->followed = true;
+}
+
 /* Ends the packet at p if another packet starts there: the size of this packet is then wrong.  If a packet
  * also starts at the end of this one, the packet at p must be complete and followed by a third. */
 static HEPH_COLD bool cut_at_packet(struct heph_state *st, struct heph_packet *k, const char *p)
@@ -215,11 +224,7 @@ static HEPH_COLD bool cut_at_packet(struct heph_state *st, struct heph_packet *k
 
 	if (k->followed ? !heph_is_packet(p, k->end, end) : heph_packet_min(p, end) == 0)
 		return false;
-	heph_report(st, HEPH_RULE_PACKET_TOO_LARGE, k, k->p + 4,
-	            "%" PRIu64 " bytes, but after %" PRIu64 " of them the next packet starts",
-	            (uint64_t)(k->end - k->p), (uint64_t)(p - k->p));
-	k->end = p;
-	k->followed = true;
+	heph_end_at_packet(st, k, p);
 	return true;
 }
 

@@ -75,8 +75,8 @@ static inline bool check_attributes(const char *p, const char *end)
 
 /* ---- packets ---- */
 
-/* Returns the end of the event at p if all of it, and 4 bytes after it, are in the window; NULL if it is not
- * of the common form.  Its times must not exceed `latest`, its size not `max`. */
+/* Returns the end of the event at p if all of it, and the start of another packet after it, are in the
+ * window; NULL if it is not of the common form.  Its times must not exceed `latest`, its size not `max`. */
 static inline const char *check_event(const char *p, const char *end, uint64_t latest, uint32_t max)
 {
 	const size_t left = (size_t)(end - p);
@@ -86,7 +86,8 @@ static inline const char *check_event(const char *p, const char *end, uint64_t l
 	const uint32_t size = load_u32(p + HEPH_AT_SIZE, true), n = load_u16(p + HEPH_AT_DESCRIPTION, true);
 	const uint64_t stop = load_u64(p + HEPH_AT_END, true);
 	if (size > max || size > left - 4 || size < HEPH_EVENT_MIN + n ||
-	    stop < load_u64(p + HEPH_AT_START, true) || stop > latest || !is_utf8(p + HEPH_EVENT_MIN, n) ||
+	    heph_packet_min(p + size, end) == 0 || stop < load_u64(p + HEPH_AT_START, true) ||
+	    stop > latest || !is_utf8(p + HEPH_EVENT_MIN, n) ||
 	    !check_attributes(p + HEPH_EVENT_MIN + n, p + size))
 		return NULL;
 	return p + size;

@@ -430,6 +430,9 @@ void heph_tracks_free(struct heph_state *st);
 /* Checks the attributes from p to the end of the packet, and with k->build decodes them into st->fields. */
 void heph_read_attributes(struct heph_state *st, struct heph_packet *k, const char *p);
 
+/* Reports that the packet ends at p, where another one starts, and not where its size says. */
+void heph_end_at_packet(struct heph_state *st, struct heph_packet *k, const char *p);
+
 /* Decodes the elements of lists, which have been checked. */
 void heph_load_lists(struct field *f, uint32_t n, struct arena *arena);
 

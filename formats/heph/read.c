@@ -331,7 +331,8 @@ static HEPH_COLD void report_bad_start(struct heph_state *st, const struct heph_
 	else if (size < min)
 		heph_search_begin(st, HEPH_RULE_PACKET_TOO_SMALL, k, k->p + 4, k->p,
 		                  "%s packet of %" PRIu32 " bytes, the minimum is %" PRIu32, kind, size, min);
-	else if ((uint64_t)(st->r->in->end - k->p) > st->r->max_record)
+	else if (size <= (size_t)(st->r->in->end - k->p) ||
+	         (uint64_t)(st->r->in->end - k->p) > st->r->max_record)
 		heph_search_begin(st, HEPH_RULE_PACKET_TOO_LARGE, k, k->p + 4, k->p,
 		                  "%s packet of %" PRIu32 " bytes, in which other packets are", kind, size);
 	else
@@ -340,13 +341,36 @@ static HEPH_COLD void report_bad_start(struct heph_state *st, const struct heph_
 		                  size, (uint64_t)(st->r->in->end - k->p));
 }
 
+/* Finds a complete packet, with another one or the end of the input after it, inside a packet that none
+ * follows. */
+static HEPH_COLD enum record_status end_inside(struct heph_state *st, struct heph_packet *k, uint32_t min)
+{
+	const struct input *const in = st->r->in;
+	const char *const limit = in->end - k->end > 3 ? k->end + 3 : in->end; /* for its magic constant */
+
+	for (const char *p = find_magic(k->p + HEPH_AT_SIZE, limit); p < k->end;
+	     p = find_magic(p + 1, limit)) {
+		const size_t left = (size_t)(in->end - p);
+		const uint32_t size =
+		    left < HEPH_HEAD_SIZE ? HEPH_HEAD_SIZE : load_u32(p + HEPH_AT_SIZE, true);
+		if (size <= st->r->max_record && left < (size_t)size + 4 && !in->last)
+			return RECORD_MORE;
+		if (size > st->r->max_record || !heph_is_packet(p, in->end, in->end))
+			continue;
+		if ((size_t)(p - k->p) < min)
+			return RECORD_BAD;
+		heph_end_at_packet(st, k, p);
+		return RECORD_DONE;
+	}
+	return RECORD_DONE;
+}
+
 /* Reads the content of a packet that is complete in the window.  The record of a damaged packet ends at the
  * damage: the search skips the rest. */
 static void read_content(struct heph_state *st, struct heph_packet *k, uint32_t min, struct record *rec)
 {
-	const uint32_t size = (uint32_t)(k->end - k->p);
+	const uint32_t size = load_u32(k->p + HEPH_AT_SIZE, true);
 
-	k->followed = is_packet_end(k->end, st->r->in->end);
 	if (min == HEPH_EVENT_MIN)
 		read_event(st, k, rec);
 	else
@@ -360,6 +384,17 @@ static void read_content(struct heph_state *st, struct heph_packet *k, uint32_t 
 	}
 	if (rec->role == RECORD_IS_SKIPPED) /* the engine does not count it */
 		st->r->records++;
+}
+
+/* Sets the end of a possible packet that is complete in the window.  If no packet follows it, its size is
+ * wrong, or bytes of it are missing, if another one starts inside it; there it ends then.  Returns
+ * RECORD_MORE if that depends on bytes after the window, RECORD_BAD if the rest is too short for a packet. */
+static inline enum record_status set_end(struct heph_state *st, struct heph_packet *k, uint32_t min,
+                                         uint32_t size)
+{
+	k->end = k->p + size;
+	k->followed = is_packet_end(k->end, st->r->in->end);
+	return k->followed ? RECORD_DONE : end_inside(st, k, min);
 }
 
 /* ---- packets longer than --max-record ---- */
@@ -444,8 +479,10 @@ static inline enum record_status read_packet(struct heph_state *st, struct recor
 	/* the magic constant of the next packet shows whether this one is damaged */
 	if (possible && left < (size_t)size + 4 && !in->last)
 		return RECORD_MORE;
-	if (possible && left >= size) {
-		k->end = k->p + size;
+	const enum record_status status = possible && left >= size ? set_end(st, k, min, size) : RECORD_BAD;
+	if (status == RECORD_MORE)
+		return RECORD_MORE;
+	if (status == RECORD_DONE) {
 		read_content(st, k, min, rec);
 	} else {
 		rec->end = rec->p + (min == 0 ? 1 : 4);

@@ -14,6 +14,7 @@
 #include "heph/test/build.h"
 #include "input/test/memory_input.h"
 #include "run/pipeline.h"
+#include "run/write/test/recover_rig_test.h"
 #include "test/fuzz/live_batches.h"
 
 /* ---- damage ---- */
@@ -114,14 +115,53 @@ Test(heph_damage, other_packets_are_found)
 		for (size_t k = 0; k < sizeof sizes / sizeof sizes[0] && at[6] == 0 && i + 1 < count; k++) {
 			at[6] = (unsigned char)(((int)size + sizes[k]) >> 8);
 			at[7] = (unsigned char)((int)size + sizes[k]);
-			/* not of options: the value ends with the packet, so a larger size includes the next
-			 * packet */
+			/* not of options: the value ends with the packet, so a larger size may include whole
+			 * packets */
 			if (*at == 0xC1)
 				expect_others(p, n, offsets, count, i, "size");
 			at[6] = 0;
 			at[7] = size;
 		}
 	}
+	free(p);
+}
+
+/* The recovered trace must end with the packets after the damage. */
+static void expect_recovered(const char *p, size_t n, const char *rest, size_t left, size_t damaged)
+{
+	struct recovered r;
+
+	recover_bytes(&r, format_by_name("heph"), true, p, n, 0);
+	cr_expect(r.n >= left && memcmp(r.p + r.n - left, rest, left) == 0,
+	          "packets after packet %zu are not recovered", damaged);
+	recovered_free(&r);
+}
+
+/* The size then reaches into the next packet, and what is read from the damaged one may fit it. */
+Test(heph_damage, missing_bytes)
+{
+	static const size_t missing[] = { 1, 3, 8, 16 }, places[] = { 4, 9, 24, 41, SIZE_MAX };
+	size_t n, offsets[MAX_PACKETS + 1], moved[MAX_PACKETS];
+	char *const p = read_whole(MIXED, &n), *const q = malloc(n);
+
+	cr_assert(p != NULL && q != NULL);
+	const size_t count = offsets_of((const unsigned char *)p, n, offsets);
+	offsets[count] = n;
+	for (size_t i = 0; i + 1 < count; i++)
+		for (size_t k = 0; k < sizeof missing / sizeof *missing * 5; k++) {
+			const size_t less = missing[k / 5], size = offsets[i + 1] - offsets[i];
+			const size_t place = places[k % 5] != SIZE_MAX ? places[k % 5] : size - less;
+			if (place + less > size)
+				continue;
+			const size_t at = offsets[i] + place, left = n - offsets[i + 1];
+			memcpy(q, p, at);
+			memcpy(q + at, p + at + less, n - at - less);
+			for (size_t j = 0; j < count; j++)
+				moved[j] = offsets[j] - (j > i ? less : 0);
+			expect_others((unsigned char *)q, n - less, moved, count, i, "missing bytes");
+			expect_recovered(q, n - less, p + offsets[i + 1], left, i);
+		}
+	free(q);
 	free(p);
 }
 
