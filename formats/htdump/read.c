@@ -73,7 +73,7 @@ static int match_layout(const char *p, const char *end, bool complete, bool wire
 		p += HT_ENDIANNESS_SIZE;
 		*big = order == 1;
 		if (order <= 1 && looks_like_description(p, end, wire, *big, false))
-			return 72;
+			return p - start == HT_ENDIANNESS_SIZE ? 72 : 71;
 		for (int o = 0; order > 1 && o < 2; o++)
 			if (looks_like_description(p, end, wire, o == 1, true)) {
 				*big = o == 1;
@@ -95,7 +95,9 @@ int ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big)
 	const int w = match_layout(head.p, head.p + head.n, complete, true, &big_wire);
 	const int d = match_layout(head.p, head.p + head.n, complete, false, &big_document);
 
-	*wire = w >= d;
+	/* If a class id is in both places, the time in the document layout is 2 or 3 ns.  In the wire layout,
+	 * the event id would be above 2^33. */
+	*wire = w > d || (w == d && w < 72);
 	*big = *wire ? big_wire : big_document;
 	return *wire ? w : d;
 }

@@ -250,6 +250,27 @@ static void expect_lines(struct ran r, const char *const *lines)
 	ran_free(&r);
 }
 
+/* In the document layout, a description at 2 or 3 ns has the bytes of a class id where the wire layout has
+ * one. */
+Test(htdump_layout, descriptions_at_small_times)
+{
+	for (unsigned i = 0; i < 16; i++) {
+		struct ht_build b;
+		ht_init(&b, i % 2 == 0 ? HT_WIRE : HT_DOCUMENT, i / 2 % 2 == 1);
+		b.now = i / 4 - UINT64_C(100); /* of the description before the first one */
+		ht_endianness(&b);
+		ht_describe(&b, HT_ID_OWN, "Own", NULL, NULL, 0);
+		ht_event(&b, HT_ID_OWN, 5);
+		struct ran r =
+		    run_tool((const char *const[]){ "validate", "-", NULL }, (const char *)b.p, b.n);
+		cr_expect_eq(r.status, 0, "%s", r.err);
+		cr_expect_not_null(strstr(r.out, i % 2 == 0 ? "(wire)" : "(document)"), "at %u ns: %s", i / 4,
+		                   r.out);
+		ran_free(&r);
+		ht_free(&b);
+	}
+}
+
 /* The names of the labels come after these events. */
 Test(htdump_schema, counters_named_by_labels)
 {
