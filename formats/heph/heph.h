@@ -290,6 +290,7 @@ struct heph_state {
 	uint32_t fields_cap;
 	struct class *event_class, *metadata_class;
 	struct heph_search search;
+	uint64_t searched; /* offset: packets in which others were searched have no complete one before it */
 	struct heph_long {
 		uint64_t size, left; /* bytes of a packet that is skipped, and of its rest */
 		uint64_t offset, record;

@@ -81,6 +81,21 @@ static bool has_packet(const char *p, const char *end)
 	return false;
 }
 
+/* Whether a complete packet starts at p, with another one or the end of the input after it: RECORD_DONE or
+ * RECORD_BAD; RECORD_MORE if that depends on bytes after the window. */
+static enum record_status check_packet(const struct heph_state *st, const char *p)
+{
+	const struct input *const in = st->r->in;
+	const size_t left = (size_t)(in->end - p);
+	const uint32_t size = left < HEPH_HEAD_SIZE ? HEPH_HEAD_SIZE : load_u32(p + HEPH_AT_SIZE, true);
+
+	if (size > st->r->max_record)
+		return RECORD_BAD;
+	if (left < (size_t)size + 4 && !in->last)
+		return RECORD_MORE;
+	return heph_is_packet(p, in->end, in->end) ? RECORD_DONE : RECORD_BAD;
+}
+
 /* Skips bytes that start no packet, at most 1 MiB; clears st->search.open at a packet or the end. */
 static enum record_status heph_search(struct heph_state *st, struct record *rec)
 {
@@ -93,14 +108,12 @@ static enum record_status heph_search(struct heph_state *st, struct record *rec)
 	rec->role = RECORD_IS_SKIPPED;
 	rec->alone = true;
 	for (; limit - p >= 4 || limit == in->end; p = find_magic(p + 1, limit)) {
-		const size_t left = (size_t)(in->end - p);
-		const uint32_t size =
-		    left < HEPH_HEAD_SIZE ? HEPH_HEAD_SIZE : load_u32(p + HEPH_AT_SIZE, true);
-		if (size <= st->r->max_record && left < (size_t)size + 4 && !in->last)
+		const enum record_status status = check_packet(st, p);
+		if (status == RECORD_MORE)
 			return RECORD_MORE; /* search again: the finding must precede skipped bytes */
-		if (left < HEPH_HEAD_SIZE)
+		if (in->end - p < HEPH_HEAD_SIZE)
 			p = in->end;
-		if (p == in->end || (size <= st->r->max_record && heph_is_packet(p, in->end, in->end))) {
+		if (p == in->end || status == RECORD_DONE) {
 			end_search(st, p, p < in->end);
 			break;
 		}
@@ -341,27 +354,27 @@ static HEPH_COLD void report_bad_start(struct heph_state *st, const struct heph_
 		                  size, (uint64_t)(st->r->in->end - k->p));
 }
 
-/* Finds a complete packet, with another one or the end of the input after it, inside a packet that none
- * follows. */
+/* Ends a packet that none follows at a complete packet inside it: its size is wrong, or bytes of it are
+ * missing.  Returns RECORD_MORE if that depends on bytes after the window, RECORD_BAD if the rest is too
+ * short for a packet. */
 static HEPH_COLD enum record_status end_inside(struct heph_state *st, struct heph_packet *k, uint32_t min)
 {
 	const struct input *const in = st->r->in;
 	const char *const limit = in->end - k->end > 3 ? k->end + 3 : in->end; /* for its magic constant */
+	const uint64_t at = k->offset + HEPH_AT_SIZE;
+	const char *p = k->p + HEPH_AT_SIZE + (st->searched > at ? st->searched - at : 0);
+	enum record_status status = RECORD_BAD;
 
-	for (const char *p = find_magic(k->p + HEPH_AT_SIZE, limit); p < k->end;
-	     p = find_magic(p + 1, limit)) {
-		const size_t left = (size_t)(in->end - p);
-		const uint32_t size =
-		    left < HEPH_HEAD_SIZE ? HEPH_HEAD_SIZE : load_u32(p + HEPH_AT_SIZE, true);
-		if (size <= st->r->max_record && left < (size_t)size + 4 && !in->last)
-			return RECORD_MORE;
-		if (size > st->r->max_record || !heph_is_packet(p, in->end, in->end))
-			continue;
-		if ((size_t)(p - k->p) < min)
-			return RECORD_BAD;
-		heph_end_at_packet(st, k, p);
+	for (p = find_magic(p, limit); p < k->end && (status = check_packet(st, p)) == RECORD_BAD;)
+		p = find_magic(p + 1, limit);
+	st->searched = input_offset(in, p);
+	if (p >= k->end)
 		return RECORD_DONE;
-	}
+	if (status == RECORD_MORE)
+		return RECORD_MORE;
+	if ((size_t)(p - k->p) < min)
+		return RECORD_BAD;
+	heph_end_at_packet(st, k, p);
 	return RECORD_DONE;
 }
 
@@ -384,17 +397,6 @@ static void read_content(struct heph_state *st, struct heph_packet *k, uint32_t 
 	}
 	if (rec->role == RECORD_IS_SKIPPED) /* the engine does not count it */
 		st->r->records++;
-}
-
-/* Sets the end of a possible packet that is complete in the window.  If no packet follows it, its size is
- * wrong, or bytes of it are missing, if another one starts inside it; there it ends then.  Returns
- * RECORD_MORE if that depends on bytes after the window, RECORD_BAD if the rest is too short for a packet. */
-static inline enum record_status set_end(struct heph_state *st, struct heph_packet *k, uint32_t min,
-                                         uint32_t size)
-{
-	k->end = k->p + size;
-	k->followed = is_packet_end(k->end, st->r->in->end);
-	return k->followed ? RECORD_DONE : end_inside(st, k, min);
 }
 
 /* ---- packets longer than --max-record ---- */
@@ -479,7 +481,12 @@ static inline enum record_status read_packet(struct heph_state *st, struct recor
 	/* the magic constant of the next packet shows whether this one is damaged */
 	if (possible && left < (size_t)size + 4 && !in->last)
 		return RECORD_MORE;
-	const enum record_status status = possible && left >= size ? set_end(st, k, min, size) : RECORD_BAD;
+	enum record_status status = RECORD_BAD;
+	if (possible && left >= size) {
+		k->end = k->p + size;
+		k->followed = is_packet_end(k->end, in->end);
+		status = k->followed ? RECORD_DONE : end_inside(st, k, min);
+	}
 	if (status == RECORD_MORE)
 		return RECORD_MORE;
 	if (status == RECORD_DONE) {
