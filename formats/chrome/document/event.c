@@ -231,30 +231,34 @@ static const char *find_start(struct chrome_reading *st, const char *p, const ch
 	return NULL;
 }
 
-/* Whether the object at p has what an event needs. */
-static bool is_event(const struct chrome_reading *st, const char *p, const char *e)
+/* Returns NULL if the object at p, in the event that was parsed, is an event; else where to search on: after
+ * args if it is in them (a list there that lost its end would also need the bracket of args), or after it. */
+static const char *pass_no_event(const struct chrome_reading *st, const char *p, const char *e)
 {
+	const struct json_token *const args = &st->rec.of[CHROME_ARGS];
 	struct chrome_record rec;
 	struct json json = st->json;
 
-	return chrome_parse_event(&rec, &json, p, e) != NULL && chrome_phase_known(rec.ph) &&
-	       (rec.ph == 'M' || rec.of[CHROME_TS].kind != JSON_ABSENT);
+	if (args->kind != JSON_ABSENT && p > args->p && p < args->end)
+		return args->end;
+	if (chrome_parse_event(&rec, &json, p, e) == NULL)
+		return p + 1;
+	return chrome_phase_known(rec.ph) && (rec.ph == 'M' || rec.of[CHROME_TS].kind != JSON_ABSENT)
+	           ? NULL
+	           : rec.end;
 }
 
-/* Reads an object without ph or ts, or with unknown members.  Events got into it by damage: if the first one
- * has ph and ts, they are in a list of an unknown member that lost its end.  (A list in args would also need
- * the bracket of args.) */
+/* Reads an object without ph or ts, or with unknown members.  Events got into it by damage: if it has ph and
+ * ts, they are in a list of an unknown member that lost its end. */
 static enum record_status read_no_event(struct chrome_reading *st, struct record *rec, const char *p,
                                         const char *end)
 {
-	const struct json_token *const of = st->rec.of, *const args = &of[CHROME_ARGS];
+	const struct json_token *const of = st->rec.of;
 	const bool is_whole = of[CHROME_PH].kind != JSON_ABSENT && of[CHROME_TS].kind != JSON_ABSENT;
-	const char *start = find_start(st, p, end);
+	const char *start = find_start(st, p, end), *next;
 
-	while (is_whole && start != NULL &&
-	       ((args->kind != JSON_ABSENT && start > args->p && start < args->end) ||
-	        !is_event(st, start, end)))
-		start = find_start(st, start, end);
+	while (is_whole && start != NULL && (next = pass_no_event(st, start, end)) != NULL)
+		start = find_start(st, next - 1, end);
 	if (start == NULL)
 		return end_event(st, rec, p, end);
 	chrome_report(st, CHROME_RULE_CUT_EVENT, p, "%zu bytes into the event something else begins",
