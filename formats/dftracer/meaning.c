@@ -316,9 +316,10 @@ static void put_extra(struct fields *x, const struct dft_arg *a)
 
 	put_arg(x, a);
 	if (a->repeats > 0 || name_conflicts(x->rec, key)) {
-		char number[32];
-		snprintf(number, sizeof number, " (record, %u)", a->repeats + 1);
-		x->to[-1].name = checked_text(x, ARENA_JOIN(&x->b->scratch, key, slice_str(number)));
+		char digits[DECIMAL_U64_MAX];
+		x->to[-1].name = checked_text(x, ARENA_JOIN(&x->b->scratch, key, SLICE_LIT(" (record, "),
+		                                            decimal_slice(digits, a->repeats + UINT64_C(1)),
+		                                            SLICE_LIT(")")));
 	}
 }
 

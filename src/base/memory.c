@@ -159,10 +159,8 @@ struct slice arena_join(struct arena *a, const struct slice *parts, size_t n)
 struct slice arena_numbered(struct arena *a, struct slice name, uint64_t number)
 {
 	char digits[DECIMAL_U64_MAX];
-	const struct slice n = { digits, (uint32_t)(decimal_u64(digits, number) - digits),
-		                 SLICE_UTF8 | SLICE_JSON };
 
-	return ARENA_JOIN(a, name, SLICE_LIT(" ("), n, SLICE_LIT(")"));
+	return ARENA_JOIN(a, name, SLICE_LIT(" ("), decimal_slice(digits, number), SLICE_LIT(")"));
 }
 
 static void free_blocks(struct arena_block *b)

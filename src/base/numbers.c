@@ -689,7 +689,7 @@ bool units_wall(struct slice s, uint64_t *ns)
 	if (!read_digits(&s, 4, '-', &year) || !read_digits(&s, 2, '-', &month) ||
 	    !read_digits(&s, 2, 0, &day) || !days_to(year, month, day, &days) || !read_clock(s, &clock))
 		return false;
-	const unsigned __int128 sum = (unsigned __int128)days * 86400000000000 + clock;
+	const unsigned __int128 sum = (unsigned __int128)days * DAY_NS + clock;
 	*ns = (uint64_t)sum;
 	return sum <= UINT64_MAX;
 }

@@ -21,6 +21,13 @@
 #define DECIMAL_HEX_MAX 18 /* "0x" and up to 16 digits */
 
 char *decimal_u64(char *p, uint64_t v);
+
+/* The digits as a text, which are stored at p. */
+static inline struct slice decimal_slice(char *p, uint64_t v)
+{
+	return (struct slice){ p, (uint32_t)(decimal_u64(p, v) - p), SLICE_UTF8 | SLICE_JSON };
+}
+
 char *decimal_i64(char *p, int64_t v);
 
 /* Nanoseconds as microseconds with exactly three decimals: 1234567 -> 1234.567 */
@@ -59,6 +66,8 @@ bool hex_bytes(char *to, struct slice s);
 
 /* "0", "500us", "1.5 ms", "2 h": ns, us, ms, s, min or h. */
 bool units_time(struct slice s, uint64_t *ns);
+
+#define DAY_NS UINT64_C(86400000000000)
 
 /* "2026-05-09", "2026-05-09T22:08:04.5Z": UTC, from 1970 on, as ns since then. */
 bool units_wall(struct slice s, uint64_t *ns);

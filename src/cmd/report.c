@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/numbers.h"
 #include "base/os.h"
 #include "cli/reports.h"
 #include "cli/say.h"
@@ -213,7 +214,8 @@ static bool put_page(struct making *m, const struct run_report *run, const char 
 	return ok;
 }
 
-/* Whether one trace counts from 0 and another from 1970: a timeline of both would show neither. */
+/* Whether one trace counts from 0 and another from 1970, with a warning: a timeline of both would show
+ * neither. */
 static bool is_years_apart(const struct making *m)
 {
 	const struct join_part *before, *after;
@@ -222,8 +224,7 @@ static bool is_years_apart(const struct making *m)
 
 	if (gap > 0 && !m->run->options->quiet)
 		say("warning: %s ends %" PRIu64 " days before %s begins: all traces begin at the same time",
-		    show_path(&one, before->path), gap / ((uint64_t)86400 * 1000000000),
-		    show_path(&other, after->path));
+		    show_path(&one, before->path), gap / DAY_NS, show_path(&other, after->path));
 	return gap > 0;
 }
 

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/numbers.h"
 #include "cli/say.h"
 #include "cli/traces.h"
 #include "cmd/events/event_text.h"
@@ -335,11 +336,10 @@ static bool parse_table(struct stats_run *s)
 /* One trace that counts from 0 and one in Unix time: the time of both, and shares of it, mean nothing. */
 static void warn_of_clocks(const struct stats_run *s)
 {
-	const uint64_t day_ns = UINT64_C(86400) * 1000000000, time = s->joint.last_ns - s->joint.first_ns;
+	const uint64_t days = (s->joint.last_ns - s->joint.first_ns) / DAY_NS;
 
-	if (s->joint.events > 0 && time > 365 * day_ns && !s->run.options.quiet)
-		say("warning: the time of the traces is %" PRIu64 " days: are their clocks the same?",
-		    time / day_ns);
+	if (s->joint.events > 0 && days >= 365 && !s->run.options.quiet)
+		say("warning: the time of the traces is %" PRIu64 " days: are their clocks the same?", days);
 }
 
 /* Reports the joint table, unless one of its numbers is too large. */

@@ -5,8 +5,8 @@
 #include "output/text_json.h"
 
 /* Values of fields as standard JSON: exact, escaped, without NaN.  Integers beyond +-(2^53 - 1) are strings;
- * bytes and addresses are "0x" and digits; a map is an object if its keys are texts that
- * differ, else a list of pairs. */
+ * bytes and addresses are "0x" and digits; a map is an object if its keys are texts that differ, else a list
+ * of pairs. */
 
 /* Values that the text does not represent exactly. */
 struct fields_json_lost {

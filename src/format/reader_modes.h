@@ -47,8 +47,8 @@ static inline void reader_range_add(struct reader_range *r, uint64_t from, uint6
 	r->last = to > r->last ? to : r->last;
 }
 
-/* Only the least time of raw events is wanted, to subtract it: a time that the format moves on the time line
- * of the trace (clock offsets) is the earlier one of that in the record and that of the event. */
+/* Raw events are read for their least time, which is then subtracted from those in the records: if the format
+ * adds clock offsets, an event has the earlier one of both times. */
 enum want_least { WANT_LEAST = 65536 };
 
 /* ---- parts of WANT_FIELDS ---- */

@@ -113,7 +113,7 @@ static bool make_text(struct made *to, const struct class *cls, const struct pla
 		if (f->value.type == VALUE_STRING)
 			add(to, value_text(&f->value));
 		else
-			add(to, slice_of(digits, (size_t)(decimal_u64(digits, f->value.u64) - digits)));
+			add(to, decimal_slice(digits, f->value.u64));
 	}
 	return to->n > 0;
 }

@@ -5,9 +5,9 @@
 
 #include "base/memory.h"
 #include "base/cursor.h"
+#include "base/numbers.h"
 #include "base/scan.h"
 #include "model/event.h"
-#include "base/numbers.h"
 #include "model/event_traits.h"
 #include "model/plan.h"
 #include "model/trace_engine.h"
@@ -399,8 +399,8 @@ struct slice trace_event_name(struct trace *t, struct slice s)
 const struct track *trace_child_track(struct trace *t, const struct track *track, struct slice what)
 {
 	char digits[DECIMAL_U64_MAX];
-	const struct slice index = slice_of(digits, (size_t)(decimal_u64(digits, track->index) - digits));
-	const struct slice key = ARENA_JOIN(&t->arena, index, SLICE_LIT(": "), what);
+	const struct slice key =
+	    ARENA_JOIN(&t->arena, decimal_slice(digits, track->index), SLICE_LIT(": "), what);
 	if (key.p == NULL)
 		return NULL;
 	const uint32_t known = tabletext_get(&t->child_tracks, key);
@@ -442,9 +442,8 @@ struct slice trace_track_name(struct trace *t, bool process, const char *noun, u
 	for (uint32_t i = 0; i < m->nparts && name.p != NULL; i++) {
 		const struct plan_part *const part = &m->parts[i];
 		char digits[DECIMAL_U64_MAX];
-		const size_t n = part->ref.nfields == 0 ? 0 : (size_t)(decimal_u64(digits, id) - digits);
 		name = ARENA_JOIN(&t->arena, name, part->text,
-		                  (struct slice){ digits, (uint32_t)n, SLICE_UTF8 | SLICE_JSON });
+		                  part->ref.nfields == 0 ? SLICE_NONE : decimal_slice(digits, id));
 	}
 	return name;
 }

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/numbers.h"
 #include "base/workers.h"
 #include "model/trace_origin.h"
 #include "run/private.h"
@@ -376,7 +377,7 @@ bool join_rebase(struct join *j)
 
 /* ---- clocks that are far apart ---- */
 
-#define YEAR_NS ((__int128)365 * 86400 * 1000000000)
+#define YEAR_NS ((__int128)365 * DAY_NS)
 
 uint64_t join_gap(const struct join *j, const struct join_part **before, const struct join_part **after)
 {

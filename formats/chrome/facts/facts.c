@@ -271,9 +271,8 @@ struct slice chrome_labelled(struct chrome_reading *st, struct slice name)
 	if (st->r->folder == 0)
 		return name;
 	if (st->dialect == CHROME_DIALECT_KINETO && (st->has_rank || rank_of_name(file, &rank))) {
-		char prefix[32];
-		snprintf(prefix, sizeof prefix, "rank %" PRIu64 ": ", rank);
-		text = ARENA_JOIN(a, slice_str(prefix), name);
+		char digits[DECIMAL_U64_MAX];
+		text = ARENA_JOIN(a, SLICE_LIT("rank "), decimal_slice(digits, rank), SLICE_LIT(": "), name);
 	} else if (st->dialect == CHROME_DIALECT_KINETO || st->dialect == CHROME_DIALECT_CLANG ||
 	           st->dialect == CHROME_DIALECT_NVCC || st->dialect == CHROME_DIALECT_CPUPROFILE)
 		text = ARENA_JOIN(a, slice_of(file, (size_t)stem(file)), SLICE_LIT(": "), name);

@@ -251,7 +251,6 @@ Test(decimal, floats)
 	}
 }
 
-/* Only where such a locale is installed. */
 Test(decimal, numbers_next_to_0_have_few_digits)
 {
 	char buf[DECIMAL_F64_MAX + 1];
@@ -262,6 +261,7 @@ Test(decimal, numbers_next_to_0_have_few_digits)
 	cr_expect_str_eq(buf, "-1e-45");
 }
 
+/* Only where such a locale is installed. */
 Test(decimal, the_point_is_a_point_in_any_locale)
 {
 	static const char *const names[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "ps_AF.UTF-8", "fa_IR.UTF-8" };

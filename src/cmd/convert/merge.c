@@ -208,8 +208,7 @@ static void warn_of_gap(const struct merge *m)
 	if (gap > 0 && !m->convert.options.quiet)
 		say("warning: %s ends %" PRIu64 " days before %s begins: are their clocks the same? "
 		    "(--align start has all traces begin at 0)",
-		    show_path(&one, before->path), gap / ((uint64_t)86400 * 1000000000),
-		    show_path(&other, after->path));
+		    show_path(&one, before->path), gap / DAY_NS, show_path(&other, after->path));
 }
 
 /* Returns false after a message, with the status set. */

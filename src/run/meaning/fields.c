@@ -351,9 +351,8 @@ static void add_series(const struct interpret *in, struct batch *b, const struct
 		struct slice name = series_name(in, e, m, i);
 		if (name.p == NULL) {
 			char digits[DECIMAL_U64_MAX];
-			const size_t n = (size_t)(decimal_u64(digits, i + 1) - digits);
 			name = ARENA_JOIN(&b->scratch, list->name, SLICE_LIT(" "),
-			                  (struct slice){ digits, (uint32_t)n, SLICE_UTF8 | SLICE_JSON });
+			                  decimal_slice(digits, i + UINT64_C(1)));
 		}
 		to[i] = (struct field){ name, list->value.values[i] };
 	}
