@@ -141,6 +141,12 @@ Test(schema, stats)
 	    dir, "mixed.json",
 	    (const char *const[]){ "stats", "--format=json", "nowhere", GOOD("naming"), "testdata", NULL },
 	    2);
+	/* async spans of one trace, bytes of the other: both have the columns */
+	write_report(dir, "bytes.json",
+	             (const char *const[]){ "stats", "--format=json", "--together",
+	                                    "testdata/ndjson/good/kinds.ndjson",
+	                                    "testdata/dftracer/good/sound.pfw", NULL },
+	             0);
 	expect_all_valid(dir, SCHEMA("stats"));
 }
 
