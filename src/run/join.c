@@ -180,13 +180,19 @@ static bool add_times(void *ctx, const struct batch *b)
 	return true;
 }
 
+/* It is the same process in all parts: its id is one of its host. */
+static bool is_common(const struct track *process)
+{
+	return process->global || (process->has_id && process->host.n > 0);
+}
+
 /* Maps the process to the part that has it, or to JOIN_SEVERAL. */
 static void add_process(struct join *j, const struct track *t, uint32_t part)
 {
 	const uint32_t known = t->has_id ? table64_get(&j->ids, t->id) : tabletext_get(&j->names, t->name);
 	bool ok = true;
 
-	if (t->global || known == part || j->ids.used + j->names.used >= JOIN_MAX_PROCESSES)
+	if (is_common(t) || known == part || j->ids.used + j->names.used >= JOIN_MAX_PROCESSES)
 		return;
 	if (known != TABLE_NONE)
 		part = JOIN_SEVERAL;
@@ -414,23 +420,25 @@ struct joining {
 	struct inner *list;
 	size_t at;                  /* the part being read */
 	struct select_found *found; /* in all parts; NULL before joining_found() */
-	struct tabletext globals;   /* "parent id name" of tracks common to all parts -> index */
+	struct tabletext globals;   /* "parent id name host" of tracks common to all parts -> index */
 	struct tabletext files;     /* names of files -> part, or JOIN_SEVERAL */
 	struct table64 facts;       /* hash of a fact of the whole -> its index */
 	struct arena arena;
 };
 
-/* rebind.same_track: global processes and their threads are the same in all parts. */
+/* rebind.same_track: common processes and their threads are the same in all parts. */
 static struct track *same_track(void *ctx, const struct track *t, const struct track *parent)
 {
 	struct inner *const in = ctx;
 	struct joining *const g = in->joining;
 
-	if (parent == NULL ? !t->global : !parent->global || !t->has_id || parent->kind != TRACK_PROCESS)
+	if (parent == NULL ? !is_common(t)
+	                   : !is_common(parent) || !t->has_id || parent->kind != TRACK_PROCESS)
 		return NULL;
 	const struct slice key =
-	    arena_printf(&g->arena, "%" PRId64 " %" PRIu64 " %.*s",
-	                 parent != NULL ? (int64_t)parent->index : -1, t->id, (int)t->name.n, t->name.p);
+	    arena_printf(&g->arena, "%" PRId64 " %" PRIu64 " %u %.*s %.*s",
+	                 parent != NULL ? (int64_t)parent->index : -1, t->id, (unsigned)t->name.n,
+	                 (int)t->name.n, t->name.p, (int)t->host.n, t->host.n > 0 ? t->host.p : "");
 	const uint32_t known = key.p != NULL ? tabletext_get(&g->globals, key) : TABLE_NONE;
 	if (known != TABLE_NONE)
 		return g->p->trace.tracks[known];
@@ -478,7 +486,7 @@ static struct slice process_name(void *ctx, const struct track *t, struct arena 
 	const struct join *const j = in->joining->join;
 	const uint32_t in_part = t->has_id ? table64_get(&j->ids, t->id) : tabletext_get(&j->names, t->name);
 
-	if (t->global || in->part->labelled || in_part != JOIN_SEVERAL)
+	if (is_common(t) || in->part->labelled || in_part != JOIN_SEVERAL)
 		return arena_copy(into, t->name);
 	return ARENA_JOIN(into, t->name, SLICE_LIT(" ["), slice_str(label_of(in)), SLICE_LIT("]"));
 }
