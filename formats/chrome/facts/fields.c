@@ -66,12 +66,27 @@ static bool has_more(const struct chrome_record *rec)
 
 #define COMPARED 64 /* fields whose names are compared */
 
+#define PREFIX SLICE_LIT("event.")
+
+/* Whether s is the prefix so many times, then the name. */
+static bool is_prefixed(struct slice s, uint32_t prefixes, struct slice name)
+{
+	const size_t n = (size_t)prefixes * PREFIX.n;
+
+	if (s.n != n + name.n || !slice_equal(slice_of(s.p + n, name.n), name))
+		return false;
+	for (size_t i = 0; i < n; i += PREFIX.n)
+		if (memcmp(s.p + i, PREFIX.p, PREFIX.n) != 0)
+			return false;
+	return true;
+}
+
 /* Returns the index of the field of this name in the fields [from, to) of the event, or `to`. */
 static uint32_t find_name(const struct batch *b, const struct event *e, uint32_t from, uint32_t to,
-                          struct slice name)
+                          uint32_t prefixes, struct slice name)
 {
 	for (uint32_t i = from; i < to && i - from < COMPARED; i++)
-		if (slice_equal(b->fields[e->first_field + i].name, name))
+		if (is_prefixed(b->fields[e->first_field + i].name, prefixes, name))
 			return i;
 	return to;
 }
@@ -79,18 +94,27 @@ static uint32_t find_name(const struct batch *b, const struct event *e, uint32_t
 /* Adds a member after the args of the event.  Of members of equal name, the last counts. */
 static bool add_field(struct batch *b, struct event *e, uint32_t args, struct slice name, struct value v)
 {
-	while (name.p != NULL && find_name(b, e, 0, args, name) < args)
-		name = ARENA_JOIN(&b->scratch, SLICE_LIT("event."), name);
+	struct slice parts[COMPARED + 1];
+	uint32_t prefixes = 0;
+
+	if (name.p == NULL)
+		return e->nfields == UINT16_MAX;
+	while (find_name(b, e, 0, args, prefixes, name) < args) /* each is another of the fields */
+		parts[prefixes++] = PREFIX;
+	const uint32_t same = find_name(b, e, args, e->nfields, prefixes, name);
+	if (same < e->nfields) {
+		b->fields[e->first_field + same].value = v;
+		return true;
+	}
+	parts[prefixes] = name;
+	if (prefixes > 0)
+		name = arena_join(&b->scratch, parts, prefixes + (size_t)1);
 	if (e->nfields == UINT16_MAX || name.p == NULL || batch_fields(b, 1) == NULL)
 		return e->nfields == UINT16_MAX;
 	if (e->nfields == 0)
 		e->first_field = b->nfields;
-	const uint32_t same = find_name(b, e, args, e->nfields, name);
-	b->fields[e->first_field + same] = (struct field){ name, v };
-	if (same == e->nfields) {
-		b->nfields++;
-		e->nfields++;
-	}
+	b->fields[e->first_field + e->nfields++] = (struct field){ name, v };
+	b->nfields++;
 	return true;
 }
 

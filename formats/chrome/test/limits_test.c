@@ -202,3 +202,18 @@ Test(chrome_cost, repeated_texts)
 			text_free(&t);
 		}
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* The args have the name of the members, and that with up to 63 times "event." before it. */
+Test(host_memory, chrome_repeated_members_stay_small)
+{
+	static const char script[] =
+	    "{ printf '[{\"ph\":\"i\",\"ts\":1,\"pid\":1,\"args\":{\"k\":1'; n=k; for i in $(seq 63); do "
+	    "n=event.$n; printf ',\"%s\":1' $n; done; printf '}'; seq -f ',\"k\":%.0f' 60000; echo '}]'; } | "
+	    "{ ulimit -v 300000; MALLOC_ARENA_MAX=1 \"$0\" cat -q -; } | grep -o '[0-9]*$'";
+	struct ran r = run_program((const char *const[]){ "sh", "-c", script, tool_path(), NULL }, NULL, 0);
+
+	cr_expect_str_eq(r.out, "60000\n", "%s%s", r.out, r.err);
+	ran_free(&r);
+}
+#endif
