@@ -386,7 +386,7 @@ struct dft_processes {
 	struct table64 threads;               /* tid, process; no tid: process -> trace.tracks[] */
 	struct dft_thread recent[DFT_RECENT]; /* by tid */
 	const struct track *overflow;         /* threads past DFT_MAX_THREADS */
-	bool hostless;                        /* a record did not name its host */
+	bool hostless;                        /* a record did not name its host, or a title is of all hosts */
 };
 
 /* Returns the base of the process's ids in dft_shared.ids.  Ranges are far apart, and staggered so that their
@@ -443,6 +443,7 @@ struct dft_names {
 	struct slice *texts;
 	uint32_t ntexts, texts_cap;
 	uint32_t bytes;
+	uint32_t nused; /* names that the input used before their definitions */
 	bool redefined; /* a hash got another name */
 };
 

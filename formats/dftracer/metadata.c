@@ -156,6 +156,7 @@ static void add_title(struct dft_state *st, const struct dft_record *rec, const 
 	}
 	host.n = host.n < DFT_MAX_HOST ? host.n : DFT_MAX_HOST;
 	const uint32_t number = host.n > 0 ? dft_host_number(&sh->hosts, sh->arena, host) : 0;
+	sh->processes.hostless |= number == 0;
 	st->r->no_memory |=
 	    !store_title(&sh->titles, sh->arena, title_key(f->pid, number, thread ? &f->tid : NULL), text);
 }

@@ -107,6 +107,7 @@ struct dft_name {
 	uint8_t kind, source;
 	bool is_text;
 	struct dft_position first_use;
+	uint32_t order; /* of its first use, among the names of the input */
 };
 
 void dft_names_free(struct dft_names *n)
@@ -267,8 +268,10 @@ static const struct dft_name *use_name(struct dft_state *st, const struct dft_re
 
 	if (e == NULL || e->source == NAME_DEFINED)
 		return e;
-	if (e->uses == 0)
+	if (e->uses == 0) {
 		e->first_use = dft_record_position(rec);
+		e->order = st->sh->names.nused++;
+	}
 	e->uses += e->uses < UINT32_MAX;
 	e->unnamed += e->text == NULL && st->resolve && e->unnamed < UINT32_MAX;
 	return e;
@@ -298,11 +301,13 @@ void dft_names_finish(struct dft_state *st)
 		} else if (e->uses > 0) {
 			hashes++;
 			uses += e->uses;
-			if (first == NULL || e->first_use.offset < first->first_use.offset)
+			/* a record may use several: not the order of the list, which earlier inputs change */
+			if (first == NULL || e->order < first->order)
 				first = e;
 		}
 		e->uses = e->unnamed = 0; /* the next input counts again */
 	}
+	st->sh->names.nused = 0;
 	if (first == NULL)
 		return;
 	snprintf(value, sizeof value, first->is_text ? "%016" PRIx64 : "%" PRIu64, first->value);
@@ -412,43 +417,71 @@ enum claim_kind {
 	CLAIM_THREADS,
 	CLAIM_TITLES,
 	CLAIM_HASH,
+	CLAIM_NARROW,
 	CLAIM_TEXT,
 	CLAIM_CLASS,
 };
 
-/* The pid alone identifies a process if records without a host, or narrow hashes, belong to it. */
+/* An undefined hash is claimed, too: another input may define it. */
+static bool claim_hash(const struct dft_name *e, enum dft_hash_kind kind, struct dft_hash h, struct claims *c)
+{
+	const uint64_t text =
+	    e != NULL && e->source != NAME_UNDEFINED ? hash_bytes(e->text, e->n, hash_seed()) | 1 : 0;
+
+	if (form_of(h) == DFT_HASH_NARROW)
+		return true; /* of a process, which is not in other inputs */
+	return claims_put(c, CLAIM_HASH, hash_u64(h.value, (uint64_t)kind << 1 | h.text), text, 0);
+}
+
+/* Claims the hash that a host may be, in each form in which its name is looked up. */
+static bool claim_host(const struct dft_names *n, struct slice host, struct claims *c)
+{
+	static const enum json_kind forms[] = { JSON_STRING, JSON_UINT };
+	const struct dft_record whole = { .p = host.p };
+	bool ok = true;
+
+	for (int i = 0; ok && host.n > 0 && i < 2; i++) {
+		struct dft_hash h;
+		if (!dft_hash_read(&whole, (struct dft_token){ 0, host.n }, forms[i], &h) || h.none)
+			continue;
+		const uint32_t known = table64_get(&n->index[DFT_HASH_HOST][form_of(h)], key_of(h, 0));
+		ok = claim_hash(known != TABLE_NONE ? &n->names[known] : NULL, DFT_HASH_HOST, h, c);
+	}
+	return ok;
+}
+
+/* The pid alone identifies a process if records or titles without a host, or narrow hashes, belong to it. */
 static bool claim_processes(const struct dft_shared *sh, struct claims *c)
 {
 	bool by_pid = sh->processes.hostless;
 	bool ok = true;
 
+	uint64_t narrow = 0;
+
 	for (int kind = 0; kind < DFT_HASH_KINDS; kind++)
-		by_pid |= sh->names.index[kind][DFT_HASH_NARROW].used > 0;
+		narrow += sh->names.index[kind][DFT_HASH_NARROW].used;
+	by_pid |= narrow > 0;
 	for (uint32_t i = 0; ok && i < sh->processes.n; i++) {
 		const struct dft_process *const p = sh->processes.list[i];
 		const bool alone = by_pid || p->host == 0;
 		const struct slice host = p->host != 0 ? dft_host_text(&sh->hosts, p->host) : SLICE_NONE;
 		const uint64_t key = hash_bytes(host.p, host.n, hash_u64(p->pid, hash_seed()));
 		ok = claims_put(c, CLAIM_PID, p->pid, alone ? c->input : 0, 0) &&
-		     claims_put(c, CLAIM_PROCESS, key, c->input, 0);
+		     claims_put(c, CLAIM_PROCESS, key, c->input, 0) && claim_host(&sh->names, host, c);
 	}
-	return ok && claims_put(c, CLAIM_THREADS, c->input, 0, sh->processes.threads.used) &&
+	return ok && claims_put(c, CLAIM_NARROW, c->input, 0, narrow) &&
+	       claims_put(c, CLAIM_THREADS, c->input, 0, sh->processes.threads.used) &&
 	       claims_put(c, CLAIM_TITLES, c->input, 0, sh->titles.n);
 }
 
-/* An undefined hash is claimed, too: another input may define it. */
 static bool claim_hashes(const struct dft_names *n, struct claims *c)
 {
 	bool ok = !n->redefined;
 
 	for (uint32_t i = 0; ok && i < n->n; i++) {
 		const struct dft_name *const e = &n->names[i];
-		const uint64_t text =
-		    e->source != NAME_UNDEFINED ? hash_bytes(e->text, e->n, hash_seed()) | 1 : 0;
-		if (!e->is_text && e->value <= UINT16_MAX)
-			continue; /* of a process, which is not in other inputs */
-		ok = claims_put(c, CLAIM_HASH, hash_u64(e->value, (uint64_t)e->kind << 1 | e->is_text), text,
-		                0);
+		ok = claim_hash(e, (enum dft_hash_kind)e->kind,
+		                (struct dft_hash){ .value = e->value, .text = e->is_text }, c);
 	}
 	for (uint32_t i = 0; ok && i < n->ntexts; i++)
 		ok = claims_put(c, CLAIM_TEXT, hash_bytes(n->texts[i].p, n->texts[i].n, hash_seed()), 0,
@@ -469,7 +502,7 @@ bool dft_claims(const void *shared, const struct trace *trace, struct claims *c)
 	}
 	return ok && c->keys[CLAIM_PROCESS] <= DFT_MAX_PROCESSES &&
 	       c->weights[CLAIM_THREADS] <= DFT_MAX_THREADS && c->weights[CLAIM_TITLES] <= DFT_MAX_TITLES &&
-	       c->keys[CLAIM_HASH] <= DFT_MAX_HASHES && c->keys[CLAIM_TEXT] <= DFT_MAX_TEXTS &&
-	       c->weights[CLAIM_TEXT] <= DFT_MAX_TEXT_BYTES && c->keys[CLAIM_CLASS] <= DFT_MAX_CLASSES &&
-	       c->weights[CLAIM_CLASS] <= DFT_MAX_CLASS_BYTES;
+	       c->keys[CLAIM_HASH] + c->weights[CLAIM_NARROW] <= DFT_MAX_HASHES &&
+	       c->keys[CLAIM_TEXT] <= DFT_MAX_TEXTS && c->weights[CLAIM_TEXT] <= DFT_MAX_TEXT_BYTES &&
+	       c->keys[CLAIM_CLASS] <= DFT_MAX_CLASSES && c->weights[CLAIM_CLASS] <= DFT_MAX_CLASS_BYTES;
 }

@@ -176,7 +176,8 @@ bool apart_is_possible(const struct trace_slot *t)
 
 	return format != NULL && format_trace_ops(format)->claims != NULL && o->folder &&
 	       o->archive == NULL && o->tree.n > 1 && o->tree.nproblems == 0 && !o->problems_only &&
-	       select_is_any(&select->select) && !select->fail_on_empty && are_large(&o->tree);
+	       t->run->options.nschemas == 0 && select_is_any(&select->select) && !select->fail_on_empty &&
+	       are_large(&o->tree);
 }
 
 /* Returns false on OOM. */

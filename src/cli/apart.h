@@ -38,7 +38,8 @@ struct apart_ops {
  * OOM. */
 bool apart_claim_text(struct apart_file *f, struct slice text);
 
-/* Whether the trace has several files of some size whose format lets them be read apart, and no selection. */
+/* Whether the trace has several files of some size whose format lets them be read apart, and there is no
+ * selection, and no vocabulary of the user, whose definitions and tracks may be of the whole trace. */
 bool apart_is_possible(const struct trace_slot *t);
 
 /* Reads the files apart, if that is possible.  Returns false, without a report, if the trace must be read as

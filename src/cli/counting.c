@@ -62,7 +62,8 @@ static bool count_file(struct apart_file *f, struct batch *b)
 	return stats_thread_put(&s->thread, b);
 }
 
-/* Tracks of different files with equal names would be one group: a trace tells them apart by their ids. */
+/* Groups of parts are told apart by texts.  Tracks with equal names have labels with ids, or with numbers
+ * that count the tracks of all files, so names must differ in a file and between files. */
 static bool claim_labels(struct apart_file *f, const struct stats *s)
 {
 	bool ok = true;
@@ -70,9 +71,21 @@ static bool claim_labels(struct apart_file *f, const struct stats *s)
 	for (unsigned i = 0; ok && i < s->by.n; i++) {
 		const struct group_values *const v = &s->values[i];
 		for (uint32_t k = 0; ok && v->tracks != NULL && k < v->ntracks; k++)
-			ok = v->tracks[k] == NULL ||
-			     (apart_claim_text(f, v->tracks[k]->name) && apart_claim_text(f, v->labels[k]));
+			ok = v->tracks[k] == NULL || (slice_equal(v->labels[k], v->tracks[k]->name) &&
+			                              apart_claim_text(f, v->labels[k]));
 	}
+	return ok;
+}
+
+/* Whether tables and percentiles are those of all events.  What is beyond a limit depends on the order in
+ * which names arrive, and that of parts is another one. */
+static bool is_within_limits(const struct stats *s)
+{
+	bool ok = !s->overflowed && s->pool.coarse == 0 && stats_other_names(s) == 0 &&
+	          s->classes.other == 0 && s->text.used <= NAMES_MAX_BYTES / 2;
+
+	for (unsigned i = 0; ok && i < s->by.n; i++)
+		ok = s->values[i].texts.n < NAMES_MAX;
 	return ok;
 }
 
@@ -86,7 +99,7 @@ static bool join_file(struct apart_file *f, const struct run_report *run)
 	if (!c->how->joined && !claim_labels(f, s))
 		return false;
 	stats_describe(s, f->path, run->bytes, run->trace, NULL);
-	return stats_merge(&c->sum, s) && !c->sum.overflowed;
+	return stats_merge(&c->sum, s) && is_within_limits(&c->sum);
 }
 
 static void end_file(struct apart_file *f)
@@ -100,13 +113,18 @@ static void end_file(struct apart_file *f)
 static void say_file(struct trace_run *r, const struct finding_log *log)
 {
 	for (const struct file_record *k = log->first; k != NULL; k = k->next) {
+		struct file_record what = *k; /* without findings: reports count those that are said */
+		what.findings = NULL;
+		what.counts = NULL;
+		what.checks = NULL;
+		what.nfindings = what.ncounts = what.nchecks = 0;
 		const struct findings j = { .path = k->path,
 			                    .counts = k->counts,
 			                    .ncounts = (uint32_t)k->ncounts };
 		const struct finding *f = k->findings;
 		for (size_t i = 0; i < k->nfindings; i++, f = f->next)
 			say_finding(&r->options, &j, f);
-		r->status = worse(r->status, say_record(&r->options, k, &j));
+		r->status = worse(r->status, say_record(&r->options, &what, &j));
 	}
 }
 
@@ -133,7 +151,8 @@ static bool count_apart(struct trace_slot *t, const struct trace_counting *how)
 	const unsigned fields = group_by_wants(how->by) & WANT_FIELDS;
 	struct counted_apart c = { .trace = t, .how = how };
 
-	if (!spans || fields != 0 || how->sum_of.n > 0 || how->examples.n > 0 || !apart_is_possible(t))
+	if (!spans || fields != 0 || how->sum_of.n > 0 || how->examples.n > 0 || how->max_repeat > 0 ||
+	    !apart_is_possible(t)) /* each file has the free part of --max-repeat */
 		return false;
 	stats_init(&c.sum);
 	c.sum.of_parts = true;

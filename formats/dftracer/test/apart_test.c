@@ -247,3 +247,212 @@ Test(dftracer_apart_race, tables_are_those_of_one_file)
 	remove_folder(dir);
 	remove_folder(other);
 }
+
+/* ---- the same output as in turn ---- */
+
+#define DEFINED 66000 /* narrow hashes of a file; two files have more than DFT_MAX_HASHES */
+#define NAMES 40000   /* of a file; two files have more than NAMES_MAX */
+#define BLOCKED 1300  /* names whose durations have 20 blocks of a histogram each; the pool has 24576 */
+
+/* Two files with a difference that only the order of reading shows. */
+enum pair {
+	TITLE_OF_ALL_HOSTS, /* the first file names a process by its pid alone, the second has that pid */
+	HOST_AS_NUMBER,     /* digits: the first file defines them as a number, the second has them as text */
+	NO_THREADS,         /* labels of tracks without a number have the number of the track */
+	NARROW_HASHES,
+	MANY_NAMES,
+	MANY_BLOCKS,
+	PAIRS
+};
+
+static const char *const pair_names[PAIRS] = { "title", "host", "no threads", "hashes", "names", "blocks" };
+
+static void write_title(FILE *f, bool second)
+{
+	if (second)
+		fputs("{\"id\":1,\"name\":\"r\",\"cat\":\"P\",\"pid\":5,\"tid\":5,\"ts\":1,\"dur\":1,\"ph\":"
+		      "\"X\","
+		      "\"args\":{\"hhash\":\"00000000000000ab\"}}\n",
+		      f);
+	else
+		fputs("{\"id\":1,\"name\":\"process_name\",\"cat\":\"dftracer\",\"pid\":5,\"tid\":5,\"ph\":"
+		      "\"M\","
+		      "\"args\":{\"hostname\":\"a\",\"name\":\"the title\"}}\n",
+		      f);
+}
+
+static void write_host(FILE *f, bool second)
+{
+	if (second)
+		fputs("{\"id\":1,\"name\":\"r\",\"cat\":\"P\",\"pid\":5,\"tid\":5,\"ts\":1,\"dur\":1,\"ph\":"
+		      "\"X\","
+		      "\"args\":{\"hhash\":\"1234567890123456\"}}\n",
+		      f);
+	else
+		fputs("{\"id\":0,\"name\":\"HH\",\"cat\":\"dftracer\",\"pid\":1,\"tid\":1,\"ph\":\"M\","
+		      "\"args\":{"
+		      "\"hhash\":\"00000000000000aa\",\"name\":\"node\",\"value\":1234567890123456}}\n",
+		      f);
+}
+
+static void write_no_threads(FILE *f, bool second)
+{
+	for (int i = 0; second && i < 8; i++)
+		fprintf(f,
+		        "{\"id\":%d,\"name\":\"n\",\"cat\":\"P\",\"pid\":%d,\"ts\":%d,\"dur\":1,\"ph\":\"X\","
+		        "\"args\":{\"hhash\":\"00000000000000aa\"}}\n",
+		        i, 50 + i % 2, 10 * i);
+}
+
+static void write_narrow_hashes(FILE *f, bool second)
+{
+	for (int i = 0; i < DEFINED; i++)
+		fprintf(f,
+		        "{\"id\":0,\"name\":\"FH\",\"cat\":\"dftracer\",\"pid\":%d,\"tid\":1,\"ph\":\"M\","
+		        "\"args\":{\"hhash\":\"00000000000000aa\",\"name\":\"/%d\",\"value\":%d}}\n",
+		        100 + second * 2 + i % 2, i % 50, i / 2 + 1);
+}
+
+/* dur_of: number of different durations, powers of two; 0: few small ones. */
+static void write_named(FILE *f, bool second, int n, int names, int dur_of)
+{
+	for (int i = 0; i < n; i++)
+		fprintf(f,
+		        "{\"id\":%d,\"name\":\"n%d\",\"cat\":\"P\",\"pid\":%d,\"tid\":1,\"ts\":%d,\"dur\":%d,"
+		        "\"ph\":\"X\",\"args\":{\"hhash\":\"00000000000000aa\"}}\n",
+		        i, names == NAMES && second ? NAMES + i : i % names, 200 + second, 10 * i,
+		        dur_of == 0 ? i * 7 % 9 + second * 3 : 1 << i / names % dur_of);
+}
+
+static void write_pair(const char *dir, enum pair p)
+{
+	for (int second = 0; second < 2; second++) {
+		char path[300];
+		snprintf(path, sizeof path, "%s/run-%d.pfw", dir, second);
+		FILE *const f = fopen(path, "w");
+		cr_assert_not_null(f);
+		define(f, 10 + second, "00000000000000aa", "00000000000000f1", "/a/b");
+		write_spans(f, 10 + second, "00000000000000aa");
+		if (p == TITLE_OF_ALL_HOSTS)
+			write_title(f, second);
+		else if (p == HOST_AS_NUMBER)
+			write_host(f, second);
+		else if (p == NO_THREADS)
+			write_no_threads(f, second);
+		else if (p == NARROW_HASHES)
+			write_narrow_hashes(f, second);
+		else if (p == MANY_NAMES)
+			write_named(f, second, NAMES, NAMES, 0);
+		else
+			write_named(f, second, BLOCKED * 20, BLOCKED, 20);
+		cr_assert_eq(fclose(f), 0);
+	}
+}
+
+/* Runs stats; the default limit of repeated texts has no effect but that the files are read in turn. */
+static struct ran run_stats(const char *dir, const char *key, const char *option, const char *value,
+                            bool turn)
+{
+	return run_tool((const char *const[]){ "stats", "--json", "--by", key, dir, option, value,
+	                                       turn ? "--max-repeat" : NULL, "32", NULL },
+	                NULL, 0);
+}
+
+static void expect_as_in_turn(const char *dir, const char *key, const char *option, const char *value,
+                              const char *what)
+{
+	struct ran apart = run_stats(dir, key, option, value, false),
+	           turn = run_stats(dir, key, option, value, true);
+
+	cr_expect(turn.status < 2 && turn.out_n > 100, "%s: status %d", what, turn.status);
+	cr_expect_eq(apart.status, turn.status, "%s: status %d, in turn %d", what, apart.status, turn.status);
+	cr_expect_str_eq(apart.out, turn.out, "%s", what);
+	cr_expect_str_eq(apart.err, turn.err, "%s", what);
+	ran_free(&apart);
+	ran_free(&turn);
+}
+
+Test(dftracer_apart_race, output_is_that_of_files_in_turn)
+{
+	static const char *const keys[PAIRS] = { "process", "host", "thread", "name", "name", "name" };
+	char *const dir = make_folder();
+
+	for (int p = 0; p < PAIRS; p++) {
+		write_pair(dir, (enum pair)p);
+		expect_as_in_turn(dir, keys[p], "--width", "full", pair_names[p]);
+	}
+	remove_folder(dir);
+}
+
+Test(dftracer_apart, definitions_of_a_vocabulary_are_of_all_files)
+{
+	static const char rules[] = "format: dftracer\n"
+	                            "tables: {seen: trace}\n"
+	                            "events:\n"
+	                            "  - event: POSIX\n"
+	                            "    define: {table: seen, key: ret, value: id}\n"
+	                            "  - event: STDIO\n"
+	                            "    name: [\"after {ret|seen}\", \"first\"]\n";
+	char *const dir = make_folder(), path[300];
+
+	write_trace(dir, NOTHING);
+	snprintf(path, sizeof path, "%s/rules.yaml", dir);
+	cr_assert(write_whole(path, rules, sizeof rules - 1));
+	expect_as_in_turn(dir, "name", "--vocabulary", path, "vocabulary");
+	remove_folder(dir);
+}
+
+/* ---- findings ---- */
+
+static uint32_t count_text(const char *in, const char *what)
+{
+	uint32_t n = 0;
+
+	for (const char *p = in; (p = strstr(p, what)) != NULL; p += strlen(what))
+		n++;
+	return n;
+}
+
+Test(dftracer_apart, reports_list_each_finding_once)
+{
+	char *const dir = make_folder(), *const other = make_folder(), option[300];
+	size_t n;
+
+	write_trace(dir, CUT);
+	snprintf(option, sizeof option, "text=%s/report.txt", other);
+	expect_ran(run_tool((const char *const[]){ "stats", "--report", option, dir, NULL }, NULL, 0), 1,
+	           "run-1.pfw");
+	char *const report = read_whole(option + strlen("text="), &n);
+	cr_assert_not_null(report);
+	cr_expect_eq(count_text(report, "[dftracer/no-brackets]"), FILES, "%s", report);
+	cr_expect_eq(count_text(report, "[dftracer/cut-record]"), 1, "%s", report);
+	free(report);
+	remove_folder(dir);
+	remove_folder(other);
+}
+
+/* Both hashes are undefined in both files: the second is used first in the second file. */
+Test(dftracer_apart, undefined_hashes_in_order_of_use)
+{
+	static const char use[] = "{\"id\":%d,\"name\":\"r\",\"cat\":\"P\",\"pid\":%d,\"tid\":1,\"ts\":%d,"
+	                          "\"dur\":1,\"ph\":\"X\",\"args\":{%s}}\n";
+	static const char f1[] = "\"fhash\":\"00000000000000f1\"", h1[] = "\"hhash\":\"00000000000000aa\"";
+	char *const dir = make_folder(), path[300], text[1000], both[100];
+	int n;
+
+	snprintf(path, sizeof path, "%s/run-0.pfw", dir);
+	n = snprintf(text, sizeof text, use, 1, 1, 1, f1);
+	n += snprintf(text + n, sizeof text - (size_t)n, use, 2, 1, 2, h1);
+	cr_assert(write_whole(path, text, (size_t)n));
+	snprintf(path, sizeof path, "%s/run-1.pfw", dir);
+	snprintf(both, sizeof both, "%s,%s", h1, f1);
+	n = snprintf(text, sizeof text, use, 1, 2, 1, both);
+	cr_assert(write_whole(path, text, (size_t)n));
+	struct ran r = run_tool((const char *const[]){ "validate", "--no-config", dir, NULL }, NULL, 0);
+	cr_expect_not_null(strstr(r.out, "no FH record defines the hash 00000000000000f1; 2 uses"), "%s",
+	                   r.out);
+	cr_expect_not_null(strstr(r.out, "no HH record defines the hash 00000000000000aa; 2 uses"), "%s",
+	                   r.out);
+	ran_free(&r);
+	remove_folder(dir);
+}
