@@ -453,14 +453,12 @@ static bool claim_host(const struct dft_names *n, struct slice host, struct clai
 /* The pid alone identifies a process if records or titles without a host, or narrow hashes, belong to it. */
 static bool claim_processes(const struct dft_shared *sh, struct claims *c)
 {
-	bool by_pid = sh->processes.hostless;
-	bool ok = true;
-
 	uint64_t narrow = 0;
+	bool ok = true;
 
 	for (int kind = 0; kind < DFT_HASH_KINDS; kind++)
 		narrow += sh->names.index[kind][DFT_HASH_NARROW].used;
-	by_pid |= narrow > 0;
+	const bool by_pid = sh->processes.hostless || narrow > 0;
 	for (uint32_t i = 0; ok && i < sh->processes.n; i++) {
 		const struct dft_process *const p = sh->processes.list[i];
 		const bool alone = by_pid || p->host == 0;
