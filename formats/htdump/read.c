@@ -31,8 +31,6 @@ void ht_report(struct ht_state *st, enum ht_rule rule, const struct record *rec,
  * The first record of a dump, an EndiannessInfoEvent (class 0), shows the layout: the class id is first in
  * the wire layout and last in the document layout.  The second record, a class info, confirms it. */
 
-#define START_NAME 256 /* bytes of a name that are looked at */
-
 /* Matches the start of a class name or type name: not empty, printable, and ended by a NUL or a space or by
  * the end of the input.  With `ascii`, other letters do not match: they are rare in real names and common in
  * other files. */
@@ -40,7 +38,8 @@ static bool looks_like_name(const char *p, const char *end, bool ascii)
 {
 	const char *const start = p;
 
-	while (p < end && p - start < START_NAME && ((*p > ' ' && *p < 0x7f) || (!ascii && (*p & 0x80) != 0)))
+	while (p < end && p - start < HT_PROBE_NAME &&
+	       ((*p > ' ' && *p < 0x7f) || (!ascii && (*p & 0x80) != 0)))
 		p++;
 	return p > start && (p == end || *p == '\0' || *p == ' ');
 }

@@ -22,8 +22,7 @@ struct ht_recovery {
 /* A trace starts with an EndiannessInfoEvent and a class info, whose fields these are. */
 #define START_ID (HT_ENDIANNESS_SIZE + HT_HEAD_SIZE)
 #define START_TEXT (START_ID + 4)
-#define START_NAME 256 /* bytes of a name that are looked at, with its NUL */
-#define START_SIZE (START_TEXT + START_NAME + 1 + HT_HEAD_SIZE)
+#define START_SIZE (START_TEXT + HT_PROBE_NAME + 1 + HT_HEAD_SIZE)
 
 static const char *const structure[] = {
 	"htdump/cut-record",
@@ -48,7 +47,7 @@ static bool starts_trace(const struct ht_state *st, const char *p, const char *e
 	    load_u32(p + HT_ENDIANNESS_SIZE + class_id, big) != HT_CLASS_INFO)
 		return false;
 	const uint32_t id = load_u32(p + START_ID, big);
-	const char *const limit = end - name > START_NAME ? name + START_NAME : end;
+	const char *const limit = end - name > HT_PROBE_NAME ? name + HT_PROBE_NAME : end;
 	while (name < limit && *name >= ' ' && *name < 0x7f)
 		name++;
 	if (name == p + START_TEXT || name == limit || *name != '\0')

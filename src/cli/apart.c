@@ -188,7 +188,7 @@ static bool allocate(struct apart *a, size_t slots)
 	for (size_t i = 0; a->slots != NULL && i < slots; i++) {
 		a->slots[i].of = a;
 		a->slots[i].ctx = a->ctx;
-		if ((a->slots[i].state = malloc(a->ops->state_size + 1)) == NULL)
+		if ((a->slots[i].state = malloc(a->ops->state_size > 0 ? a->ops->state_size : 1)) == NULL)
 			return false;
 	}
 	return a->logs != NULL && a->slots != NULL;

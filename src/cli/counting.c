@@ -151,8 +151,9 @@ static bool count_apart(struct trace_slot *t, const struct trace_counting *how)
 	const unsigned fields = group_by_wants(how->by) & WANT_FIELDS;
 	struct counted_apart c = { .trace = t, .how = how };
 
+	/* each file would have the free part of --max-repeat */
 	if (!spans || fields != 0 || how->sum_of.n > 0 || how->examples.n > 0 || how->max_repeat > 0 ||
-	    !apart_is_possible(t)) /* each file has the free part of --max-repeat */
+	    !apart_is_possible(t))
 		return false;
 	stats_init(&c.sum);
 	c.sum.of_parts = true;

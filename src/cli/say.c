@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/numbers.h"
 #include "check/rules.h"
 #include "cli/reports.h"
 #include "format/ledger.h"
@@ -20,6 +21,7 @@
 #include "model/trace_origin.h"
 #include "output/text_visible.h"
 #include "report/report.h"
+#include "run/join.h"
 #include "run/read/operands.h"
 
 /* ---- results of a selection ---- */
@@ -438,6 +440,18 @@ void say_mistake(void *ctx, const struct findings *j, const struct finding *f)
 	say_from(o, o->quiet ? LEVEL_ERROR : LEVEL_WARNING, j, f);
 }
 
+bool say_gap(const struct options *o, const struct join *j, const char *then)
+{
+	const struct join_part *before, *after;
+	const uint64_t gap = join_gap(j, &before, &after);
+	struct shown_path one, other;
+
+	if (gap > 0 && !o->quiet)
+		say("warning: %s ends %" PRIu64 " days before %s begins: %s", show_path(&one, before->path),
+		    gap / DAY_NS, show_path(&other, after->path), then);
+	return gap > 0;
+}
+
 /* The command that lists findings.  A pipe cannot be read again, and has findings of its own: names that are
  * defined after their use. */
 static void put_listing_command(struct text *t, const struct options *o)
@@ -459,11 +473,12 @@ static void say_listed(const struct options *o, uint64_t n, const char *what, bo
 	char buffer[MESSAGE_SPACE];
 	struct text t = text_start(buffer, sizeof buffer);
 
+	if (n == 0)
+		return;
 	put_listing_command(&t, o);
-	if (n > 0)
-		say("%" PRIu64 " %s%s in the input%s%s: %.*s lists %s", n, what, n == 1 ? "" : "s",
-		    unsaid ? n == 1 ? " is" : " are" : "", unsaid ? " not shown" : "", (int)t.n, t.p,
-		    n == 1 ? "it" : "them");
+	say("%" PRIu64 " %s%s in the input%s%s: %.*s lists %s", n, what, n == 1 ? "" : "s",
+	    unsaid ? n == 1 ? " is" : " are" : "", unsaid ? " not shown" : "", (int)t.n, t.p,
+	    n == 1 ? "it" : "them");
 	text_free(&t);
 }
 

@@ -4,6 +4,8 @@
 #include "cli/command.h"
 #include "cli/options.h"
 
+struct join;
+
 /* Messages; no other code writes to stderr. */
 
 /* "tracetool: MESSAGE". */
@@ -69,6 +71,9 @@ void job_parts_add(struct job_parts *p, const struct trace *trace);
 
 /* Reports the number of missing parts, if any. */
 void say_parts(const struct job_parts *p);
+
+/* Warns, unless --quiet, if traces are years apart: `then` ends the message.  Returns whether they are. */
+bool say_gap(const struct options *o, const struct join *j, const char *then);
 
 /* Whether the input has bytes but no readable record: it is damaged from the start, or is no trace of this
  * format. */

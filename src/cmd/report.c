@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/numbers.h"
 #include "base/os.h"
 #include "cli/reports.h"
 #include "cli/say.h"
@@ -214,20 +213,6 @@ static bool put_page(struct making *m, const struct run_report *run, const char 
 	return ok;
 }
 
-/* Whether one trace counts from 0 and another from 1970, with a warning: a timeline of both would show
- * neither. */
-static bool is_years_apart(const struct making *m)
-{
-	const struct join_part *before, *after;
-	const uint64_t gap = join_gap(&m->join, &before, &after);
-	struct shown_path one, other;
-
-	if (gap > 0 && !m->run->options->quiet)
-		say("warning: %s ends %" PRIu64 " days before %s begins: all traces begin at the same time",
-		    show_path(&one, before->path), gap / DAY_NS, show_path(&other, after->path));
-	return gap > 0;
-}
-
 /* Aligns the clocks of several traces.  Returns false if one of them cannot be read. */
 static bool join_traces(struct making *m, struct pipeline_job *job, bool *by_wall)
 {
@@ -245,7 +230,8 @@ static bool join_traces(struct making *m, struct pipeline_job *job, bool *by_wal
 	for (size_t i = 0; i < j->n; i++)
 		*by_wall &= j->parts[i].epoch_known || !j->parts[i].any;
 	bool fits = *by_wall && join_by_epoch(j);
-	if (fits && is_years_apart(m)) {
+	/* one counts from 0, another from 1970: a timeline of both would show neither */
+	if (fits && say_gap(m->run->options, j, "all traces begin at the same time")) {
 		*by_wall = j->epoch_known = false;
 		j->epoch_ns = 0;
 	}

@@ -174,7 +174,7 @@ static void count_trace(struct trace_slot *t)
 		.examples = { .n = (uint32_t)s->examples, .fields = put_fields, .ctx = &s->fields },
 		.report = report_trace,
 	};
-	/* before worse(), which else may get the old status: this call changes it */
+	/* not an argument of worse(): the call changes t->run->status */
 	const enum exit_status status = trace_slot_count(t, &how);
 
 	t->run->status = worse(t->run->status, status);
@@ -333,7 +333,7 @@ static bool parse_table(struct stats_run *s)
 
 /* ---- one table over several traces ---- */
 
-/* One trace that counts from 0 and one in Unix time: the time of both, and shares of it, mean nothing. */
+/* Warns of clocks that differ, such as Unix time and time since boot. */
 static void warn_of_clocks(const struct stats_run *s)
 {
 	const uint64_t days = (s->joint.last_ns - s->joint.first_ns) / DAY_NS;

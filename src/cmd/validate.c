@@ -156,7 +156,7 @@ struct checked {
 	char refused[512];          /* why the scope does not apply to the trace, or "" */
 };
 
-static void hand_over_log(const struct trace_slot *t, struct finding_log *log)
+static void hand_over(const struct trace_slot *t, struct finding_log *log)
 {
 	struct validate *const v = (struct validate *)t->run;
 	struct policy policy;
@@ -166,13 +166,6 @@ static void hand_over_log(const struct trace_slot *t, struct finding_log *log)
 		reports_file(&v->reports, k, &policy);
 	v->failed |= finding_log_failed(log);
 	finding_log_clear(log);
-}
-
-static void hand_over(const struct trace_slot *t)
-{
-	struct checked *const s = t->state;
-
-	hand_over_log(t, &s->log);
 }
 
 /* Closes an input in the log, whether it was read or unreadable. */
@@ -190,13 +183,13 @@ static void input_closed(void *ctx, const struct source *f)
 	if (s->watch != NULL && f->open && !f->as_whole)
 		policy_watch_input(s->watch, f);
 	if (s->watch != NULL && t->turn) /* the last record may still get findings of the whole trace */
-		hand_over(t);
+		hand_over(t, &s->log);
 	s->inputs += !f->as_whole;
 	finding_log_close(&s->log, &what, &f->findings);
 	if (s->log.bytes > MAX_WAITING)
 		trace_slot_turn(t);
 	if (t->turn && s->watch == NULL)
-		hand_over(t);
+		hand_over(t, &s->log);
 }
 
 /* Findings about the whole trace are added to its file, or to a record of their own if it has several. */
@@ -247,7 +240,7 @@ static void report_files(struct trace_slot *t, void *ctx, struct finding_log *lo
 {
 	(void)ctx;
 	for (uint32_t i = 0; i < n; i++)
-		hand_over_log(t, &logs[i]);
+		hand_over(t, &logs[i]);
 }
 
 static bool check_apart(struct trace_slot *t)
@@ -336,7 +329,7 @@ static void finish_trace(struct trace_slot *t)
 {
 	struct checked *const s = t->state;
 
-	hand_over(t);
+	hand_over(t, &s->log);
 	finding_log_free(&s->log);
 	t->run->status = worse(t->run->status, say_scope(t));
 	select_found_free(s->found);

@@ -8,9 +8,10 @@
 #include <stdlib.h>
 
 #include "base/numbers.h"
+#include "format/fields_json.h"
 #include "json/scan.h"
 #include "json/token.h"
-#include "model/object.h"
+#include "model/value.h"
 
 enum canon_tag { CANON_NONE = 1, CANON_FLOAT, CANON_TEXT, CANON_LIST, CANON_OBJECT, CANON_MEMBER };
 

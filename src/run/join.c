@@ -435,10 +435,10 @@ static struct track *same_track(void *ctx, const struct track *t, const struct t
 	if (parent == NULL ? !is_common(t)
 	                   : !is_common(parent) || !t->has_id || parent->kind != TRACK_PROCESS)
 		return NULL;
-	const struct slice key =
-	    arena_printf(&g->arena, "%" PRId64 " %" PRIu64 " %u %.*s %.*s",
-	                 parent != NULL ? (int64_t)parent->index : -1, t->id, (unsigned)t->name.n,
-	                 (int)t->name.n, t->name.p, (int)t->host.n, t->host.n > 0 ? t->host.p : "");
+	const struct slice head =
+	    arena_printf(&g->arena, "%" PRId64 " %" PRIu64 " %" PRIu32 " ",
+	                 parent != NULL ? (int64_t)parent->index : -1, t->id, t->name.n);
+	const struct slice key = head.p != NULL ? ARENA_JOIN(&g->arena, head, t->name, t->host) : SLICE_NONE;
 	const uint32_t known = key.p != NULL ? tabletext_get(&g->globals, key) : TABLE_NONE;
 	if (known != TABLE_NONE)
 		return g->p->trace.tracks[known];

@@ -267,13 +267,18 @@ enum pair {
 
 static const char *const pair_names[PAIRS] = { "title", "host", "no threads", "hashes", "names", "blocks" };
 
+static void write_read(FILE *f, const char *host)
+{
+	fprintf(f,
+	        "{\"id\":1,\"name\":\"r\",\"cat\":\"P\",\"pid\":5,\"tid\":5,\"ts\":1,\"dur\":1,\"ph\":\"X\","
+	        "\"args\":{\"hhash\":\"%s\"}}\n",
+	        host);
+}
+
 static void write_title(FILE *f, bool second)
 {
 	if (second)
-		fputs("{\"id\":1,\"name\":\"r\",\"cat\":\"P\",\"pid\":5,\"tid\":5,\"ts\":1,\"dur\":1,\"ph\":"
-		      "\"X\","
-		      "\"args\":{\"hhash\":\"00000000000000ab\"}}\n",
-		      f);
+		write_read(f, "00000000000000ab");
 	else
 		fputs("{\"id\":1,\"name\":\"process_name\",\"cat\":\"dftracer\",\"pid\":5,\"tid\":5,\"ph\":"
 		      "\"M\","
@@ -284,10 +289,7 @@ static void write_title(FILE *f, bool second)
 static void write_host(FILE *f, bool second)
 {
 	if (second)
-		fputs("{\"id\":1,\"name\":\"r\",\"cat\":\"P\",\"pid\":5,\"tid\":5,\"ts\":1,\"dur\":1,\"ph\":"
-		      "\"X\","
-		      "\"args\":{\"hhash\":\"1234567890123456\"}}\n",
-		      f);
+		write_read(f, "1234567890123456");
 	else
 		fputs("{\"id\":0,\"name\":\"HH\",\"cat\":\"dftracer\",\"pid\":1,\"tid\":1,\"ph\":\"M\","
 		      "\"args\":{"

@@ -198,19 +198,6 @@ static bool all_know_epoch(struct merge *m)
 	return true;
 }
 
-/* A trace that starts at 0 and one in Unix time are decades apart. */
-static void warn_of_gap(const struct merge *m)
-{
-	const struct join_part *before, *after;
-	const uint64_t gap = join_gap(&m->join, &before, &after);
-	struct shown_path one, other;
-
-	if (gap > 0 && !m->convert.options.quiet)
-		say("warning: %s ends %" PRIu64 " days before %s begins: are their clocks the same? "
-		    "(--align start has all traces begin at 0)",
-		    show_path(&one, before->path), gap / DAY_NS, show_path(&other, after->path));
-}
-
 /* Returns false after a message, with the status set. */
 static bool align(struct merge *m)
 {
@@ -231,7 +218,8 @@ static bool align(struct merge *m)
 	if (mistake != NULL)
 		return options_mistake(o, "%s", mistake);
 	if (fits && m->convert.offsets == NULL)
-		warn_of_gap(m);
+		(void)say_gap(&m->convert.options, &m->join,
+		              "are their clocks the same? (--align start has all traces begin at 0)");
 	if (fits && m->convert.rebase)
 		fits = join_rebase(&m->join);
 	if (!fits) {
