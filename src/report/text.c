@@ -90,6 +90,11 @@ struct summary {
 	uint64_t streams, records, levels[LEVEL_COUNT], left_out, unread_bytes;
 };
 
+struct text_state {
+	struct summary of; /* the trace whose streams are added */
+	uint64_t traces, valid;
+};
+
 static void add_file(struct summary *s, const struct report_file *file)
 {
 	s->valid &= file->valid;
@@ -100,7 +105,7 @@ static void add_file(struct summary *s, const struct report_file *file)
 		s->levels[level] += file->levels[level];
 }
 
-/* Writes whether the input is valid, and the number of records. */
+/* Writes whether the trace is valid, and the number of records. */
 static void put_summary(struct text *t, const struct summary *s)
 {
 	put_path(t, s->path);
@@ -138,30 +143,41 @@ static void guard(struct report *r, size_t from)
 	text_free(&safe);
 }
 
+/* Counts a trace; files that could be none, as a folder with a warning, have no format. */
+static void count_trace(struct text_state *all, const struct summary *s)
+{
+	all->traces += s->format != NULL || !s->valid;
+	all->valid += s->format != NULL && s->valid;
+}
+
 /* Writes the summary of a trace after its last stream. */
 static void end_trace(struct report *r)
 {
-	struct summary *const s = r->state;
+	struct text_state *const all = r->state;
+	struct summary *const s = &all->of;
 	const size_t from = r->out.n;
 
 	if (s->trace == NULL)
 		return;
 	s->path = s->trace;
 	put_summary(&r->out, s);
+	count_trace(all, s);
 	guard(r, from);
 	free(s->trace);
 	*s = (struct summary){ .trace = NULL };
 }
 
-static bool is_of_trace(const struct summary *s, const struct report_file *file)
+static bool is_of_trace(const struct text_state *all, const struct report_file *file)
 {
+	const struct summary *const s = &all->of;
+
 	return s->trace != NULL && file->record->trace != NULL && strcmp(s->trace, file->record->trace) == 0;
 }
 
 /* Adds a stream of the trace, or the findings about the trace as a whole. */
 static void add_stream(struct report *r, const struct report_file *file)
 {
-	struct summary *const s = r->state;
+	struct summary *const s = &((struct text_state *)r->state)->of;
 
 	if (s->trace == NULL) {
 		*s = (struct summary){ .trace = strdup(file->record->trace), .dialect = "", .valid = true };
@@ -211,29 +227,43 @@ static void file_end(struct report *r, const struct report_file *file)
 	put_rest(r, file);
 	if (k->trace != NULL)
 		add_stream(r, file);
-	else if (k->format != NULL || k->nfindings == 0 || !report_text_is_system(k->findings)) {
+	else {
 		add_file(&s, file);
-		put_summary(&r->out, &s);
+		count_trace(r->state, &s);
+		if (k->format != NULL || k->nfindings == 0 || !report_text_is_system(k->findings))
+			put_summary(&r->out, &s);
 	}
 	guard(r, from);
 }
 
-static void text_end(struct report *r, const struct report_totals *t)
+/* Writes the summary of several traces. */
+static void text_end(struct report *r, const struct report_totals *totals)
 {
-	(void)t;
+	const struct text_state *const all = r->state;
+	struct text *const t = &r->out;
+
 	end_trace(r);
+	if (r->context->quiet || all->traces < 2)
+		return;
+	text_printf(t, "%" PRIu64 " traces: ", all->traces);
+	if (all->valid == all->traces)
+		text_str(t, "all valid");
+	else
+		text_printf(t, "%" PRIu64 " not valid", all->traces - all->valid);
+	for (int level = LEVEL_COUNT - 1; level >= 0; level--)
+		put_count(t, totals->levels[level], level_name((enum level)level));
+	put_count(t, totals->unreadable, "unreadable file");
+	text_char(t, '\n');
 }
 
 static void text_free_state(struct report *r)
 {
-	const struct summary *const s = r->state;
-
-	free(s->trace);
+	free(((struct text_state *)r->state)->of.trace);
 }
 
 const struct report_ops report_text = {
 	.name = "text",
-	.state_size = sizeof(struct summary),
+	.state_size = sizeof(struct text_state),
 	.end = text_end,
 	.free = text_free_state,
 	.finding = finding,
