@@ -402,6 +402,60 @@ static void check_breakdown(const struct ovni_system *s, struct reader *r)
 		            s->breakdown_off.tid, s->breakdown_off.pid, s->breakdown_off.n);
 }
 
+/* ---- processes that are read apart (trace_ops.apart_length) ---- */
+
+/* The vocabulary has tables of processes, such as of tasks, which any of their threads defines and uses. */
+static size_t process_length(const char *path)
+{
+	size_t n = 0;
+
+	for (const char *p = path; (p = strstr(p, "/thread.")) != NULL; p++)
+		n = (size_t)(p - path) + 1;
+	return n;
+}
+
+enum claim_kind { CLAIM_PROCESS, CLAIM_TRACKS, CLAIM_CLASS, CLAIM_MARKS };
+
+/* The marks that the streams declare, in any order. */
+static uint64_t hash_marks(const struct ovni_system *s)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < OVNI_MARK_TYPES; i++)
+		if (s->marks[i].title.p != NULL)
+			sum += hash_bytes(s->marks[i].title.p, s->marks[i].title.n, hash_u64(i, hash_seed()));
+	for (uint32_t i = 0; i < s->nlabels; i++)
+		sum += hash_bytes(s->labels[i].text.p, s->labels[i].text.n,
+		                  hash_u64((uint64_t)s->labels[i].value, s->labels[i].mark));
+	return sum;
+}
+
+/* Conflicting metadata and most limits are findings of streams, which the engine compares.  Here is what
+ * nothing is reported about: the names of marks, which any process may declare, and other limits. */
+static bool ovni_claims(const void *shared, const struct trace *trace, struct claims *c)
+{
+	const struct ovni_shared *const sh = shared;
+	const struct ovni_system *const s = &sh->system;
+	bool has_marks = s->nlabels > 0, ok = s->unknown == NULL && sh->codes.others.cls == NULL;
+
+	for (uint32_t i = 0; ok && i < s->nprocesses; i++) {
+		const struct ovni_process *const p = &s->processes[i];
+		const struct slice loom = p->loom != TABLE_NONE ? s->looms[p->loom].name : SLICE_NONE;
+		ok = loom.p != NULL &&
+		     claims_put(c, CLAIM_PROCESS, hash_bytes(loom.p, loom.n, (uint64_t)p->pid), c->input, 0);
+	}
+	for (uint32_t i = 0; ok && i < trace->nclasses; i++) {
+		const struct slice name = trace->classes[i]->name;
+		has_marks |= name.n == 3 && memcmp(name.p, "OM", 2) == 0;
+		ok = claims_put(c, CLAIM_CLASS, hash_bytes(name.p, name.n, hash_seed()), 0, 0);
+	}
+	for (uint32_t i = 0; i < OVNI_MARK_TYPES; i++)
+		has_marks |= s->marks[i].title.p != NULL;
+	return ok && (!has_marks || claims_put(c, CLAIM_MARKS, 0, hash_marks(s), 0)) &&
+	       claims_put(c, CLAIM_TRACKS, c->input, 0, trace->ntracks) &&
+	       c->keys[CLAIM_CLASS] <= OVNI_MAX_CODES && c->weights[CLAIM_TRACKS] < TRACE_MAX_TRACKS;
+}
+
 /* ---- hooks of the engine ---- */
 
 static bool checks_state(const struct option_value *list)
@@ -483,6 +537,8 @@ const struct trace_ops ovni_trace_ops = {
 	.open = open_trace,
 	.check = check_trace,
 	.close = close_trace,
+	.claims = ovni_claims,
+	.apart_length = process_length,
 	.merges = true,
 	.checks_order = checks_state,
 	.check_event = check_event,

@@ -1,9 +1,13 @@
 /*
- * Reads the files of a trace apart: each on one core, with a trace of its own.
+ * Reads the files of a trace apart: each, or each group with a common state, on one core with a trace of its
+ * own.
  *
- * The result equals that of reading one file after another if the files are independent (format/claims.h).
+ * The result equals that of reading one file after another if these parts are independent (format/claims.h).
  * Whether they are is known only when they are read, so messages wait for the end.  If they are not, the
  * trace is to be read as a whole.  Both depend on the files alone, not on the number of threads.
+ *
+ * If files are read in groups, the checks of the whole trace are a part of their own, the frame: it opens all
+ * files, but reads no records.  What it finds in opening them must be what the groups found.
  */
 #include "cli/apart.h"
 
@@ -28,65 +32,111 @@ struct apart {
 	const struct apart_ops *ops;
 	void *ctx;
 	const struct operand *files;
+	struct part_files {
+		uint32_t first, n;
+	} * list;        /* files of the parts */
+	uint32_t nparts; /* the frame is one more */
+	const struct trace_ops *format;
 	struct finding_log *logs;
-	struct apart_file *slots;
-	atomic_bool refused;  /* the files are not independent, or one cannot be read */
-	atomic_uint joined;   /* number of files */
+	struct apart_part *slots;
+	uint64_t opened;      /* sum of apart_part.opened */
+	atomic_bool refused;  /* the parts are not independent, or a file cannot be read */
+	atomic_uint joined;   /* number of parts */
 	struct claims claims; /* of these */
 	struct facts facts;
 };
 
-/* ---- one file ---- */
+/* ---- one part ---- */
+
+static bool is_frame(const struct apart_part *f)
+{
+	return f->number == f->of->nparts;
+}
+
+/* Streams of a trace are merged, but not many if they are packed: a part may have fewer. */
+static bool file_opened(void *ctx, const struct source *s)
+{
+	struct apart_part *const f = ctx;
+	uint64_t hash = hash_bytes(s->location.path, strlen(s->location.path), hash_seed());
+
+	for (int level = 0; level < LEVEL_COUNT; level++)
+		hash = hash_u64(s->findings.levels[level], hash);
+	f->opened += hash;
+	return !f->of->format->merges || s->in->packing == INPUT_PLAIN;
+}
 
 static void file_closed(void *ctx, const struct source *s)
 {
-	struct apart_file *const f = ctx;
+	struct apart_part *const f = ctx;
 	const struct file_record what = source_record(s);
 
 	finding_log_close(f->log, &what, &s->findings);
+	if (is_frame(f) && !s->as_whole) /* the part of the file has them, too */
+		finding_log_clear(f->log);
 	if (!s->open || s->context->system_failed || s->context->refused[0] != '\0')
 		atomic_store(&f->of->refused, true);
 }
 
 static void file_progress(void *ctx, const struct input *in)
 {
-	const struct apart_file *const f = ctx;
+	const struct apart_part *const f = ctx;
 
 	if (f->number == atomic_load(&f->of->joined)) /* no other thread shows its progress */
 		options_progress(&f->of->trace->run->options, in);
 }
 
-static bool read_file(struct apart_file *f)
+static bool read_file(struct apart_part *f)
 {
 	const struct apart *const a = f->of;
 	enum stage_status status = STAGE_MORE;
 	struct batch *b;
 
-	if (!a->ops->begin(f) || !pipeline_open(&f->pipeline, &f->job))
+	if ((!is_frame(f) && !a->ops->begin(f)) || !pipeline_open(&f->pipeline, &f->job))
 		return false;
 	while (!atomic_load(&a->refused) && (status = pipeline_next(f->pipeline, &b)) == STAGE_MORE)
-		if (a->ops->take == NULL)
+		if (a->ops->take == NULL || is_frame(f))
 			batch_release(b);
 		else if (!a->ops->take(f, b))
 			return false;
 	return status == STAGE_END;
 }
 
+/* The files of the part, as an input of its job. */
+static struct trace_input input_of(struct apart_part *f, struct trace_input in)
+{
+	const struct apart *const a = f->of;
+
+	in.npaths = 1;
+	in.vocabularies = &f->vocabularies;
+	if (a->format->apart_length == NULL) {
+		in.paths = &f->path;
+		return in;
+	}
+	in.paths = &a->files->path;
+	in.operand = a->files;
+	in.part = is_frame(f) ? PART_FRAME : PART_FILES;
+	if (!is_frame(f)) {
+		in.first_file = a->list[f->number].first;
+		in.nfiles = a->list[f->number].n;
+	}
+	return in;
+}
+
 static void run_slot(void *ctx, size_t index)
 {
 	struct apart *const a = ctx;
-	struct apart_file *const f = &a->slots[index];
+	struct apart_part *const f = &a->slots[index];
 
 	finding_log_init(f->log);
 	memset(f->state, 0, a->ops->state_size);
 	f->pipeline = NULL;
 	f->job = options_job(&a->trace->run->options, NULL, NULL);
-	f->job.in.paths = &f->path;
-	f->job.in.npaths = 1;
-	f->job.in.vocabularies = &f->vocabularies;
+	f->job.in = input_of(f, f->job.in);
 	f->job.to.list = &f->log->open;
-	f->job.to.hooks =
-	    (struct pipeline_hooks){ .closed = file_closed, .progress = file_progress, .ctx = f };
+	f->job.to.hooks = (struct pipeline_hooks){
+		.opened = file_opened, .closed = file_closed, .progress = file_progress, .ctx = f
+	};
+	f->opened = 0;
 	if (!read_file(f))
 		atomic_store(&a->refused, true);
 	pipeline_end(f->pipeline);
@@ -113,19 +163,22 @@ static bool is_same(const struct facts *a, const struct facts *b)
 	       a->epoch_ns == b->epoch_ns && a->zero_ns == b->zero_ns;
 }
 
-bool apart_claim_text(struct apart_file *f, struct slice text)
+bool apart_claim_text(struct apart_part *f, struct slice text)
 {
 	struct claims *const c = &f->of->claims;
 
 	return claims_put(c, CLAIM_OF_COMMAND, hash_bytes(text.p, text.n, hash_seed()), c->input, 0);
 }
 
-/* Joins a file to the earlier ones.  Returns false if it depends on them, or on OOM. */
-static bool join_file(struct apart *a, struct apart_file *f)
+/* Joins a part to the earlier ones.  Returns false if it depends on them, or on OOM. */
+static bool join_part(struct apart *a, struct apart_part *f)
 {
 	const struct run_report run = pipeline_report(f->pipeline);
 	const struct facts facts = facts_of(run.trace);
 
+	if (is_frame(f))
+		return !run.failed && !finding_log_failed(f->log) && f->opened == a->opened;
+	a->opened += f->opened;
 	if (f->number == 0)
 		a->facts = facts;
 	a->claims.input = f->number + (uint64_t)1;
@@ -138,24 +191,27 @@ static bool join_file(struct apart *a, struct apart_file *f)
 static void finish_slot(void *ctx, size_t index)
 {
 	struct apart *const a = ctx;
-	struct apart_file *const f = &a->slots[index];
+	struct apart_part *const f = &a->slots[index];
 
-	if (!atomic_load(&a->refused) && !join_file(a, f))
+	if (!atomic_load(&a->refused) && !join_part(a, f))
 		atomic_store(&a->refused, true);
-	if (a->ops->end != NULL)
+	if (a->ops->end != NULL && !is_frame(f))
 		a->ops->end(f);
 	pipeline_close(f->pipeline);
 	atomic_fetch_add(&a->joined, 1);
 }
 
-/* ---- all files ---- */
+/* ---- the trace ---- */
 
 /* Mean size, in bytes, from which files are read apart: the states of a reader take 50 us. */
 #ifndef APART_BYTES
 #define APART_BYTES (256U << 10)
 #endif
 
-static bool are_large(const struct input_tree *files)
+/* The same if files are read in groups: the frame opens each once more. */
+#define APART_GROUP_FILE (APART_BYTES / 8)
+
+static bool are_large(const struct input_tree *files, bool in_groups)
 {
 	struct stat st;
 	uint64_t bytes = 0;
@@ -165,30 +221,59 @@ static bool are_large(const struct input_tree *files)
 			return false;
 		bytes += (uint64_t)st.st_size;
 	}
-	return bytes / files->n >= APART_BYTES;
+	return bytes / files->n >= (in_groups ? APART_GROUP_FILE : APART_BYTES);
 }
 
 bool apart_is_possible(const struct trace_slot *t)
 {
 	const struct operand *const o = &t->trace->operand;
-	const struct format *const format = t->trace->format;
+	const struct format *format = t->trace->format;
+	const struct trace_ops *const ops = format != NULL ? format_trace_ops(format) : NULL;
 	const struct select_options *const select = &t->run->options.select;
 
-	return format != NULL && format_trace_ops(format)->claims != NULL && o->folder &&
-	       o->archive == NULL && o->tree.n > 1 && o->tree.nproblems == 0 && !o->problems_only &&
-	       t->run->options.nschemas == 0 && select_is_any(&select->select) && !select->fail_on_empty &&
-	       are_large(&o->tree);
+	return ops != NULL && ops->claims != NULL && o->folder && o->archive == NULL && o->tree.n > 1 &&
+	       o->tree.nproblems == 0 && !o->problems_only && t->run->options.nschemas == 0 &&
+	       select_is_any(&select->select) && !select->fail_on_empty &&
+	       (ops->checks_order == NULL || !ops->checks_order(options_values(&t->run->options))) &&
+	       are_large(&o->tree, ops->apart_length != NULL);
+}
+
+/* Divides the files into parts.  Returns false on OOM. */
+static bool divide(struct apart *a)
+{
+	const struct input_tree *const files = &a->files->tree;
+	const char *before = "";
+	size_t prefix = 0;
+
+	a->list = calloc(files->n, sizeof *a->list);
+	for (uint32_t i = 0; a->list != NULL && i < files->n; i++) {
+		const char *const path = files->paths[i];
+		const size_t n =
+		    a->format->apart_length != NULL ? a->format->apart_length(path) : strlen(path);
+		if (a->nparts == 0 || n != prefix || memcmp(path, before, n) != 0)
+			a->list[a->nparts++] = (struct part_files){ .first = i };
+		a->list[a->nparts - 1].n++;
+		before = path;
+		prefix = n;
+	}
+	return a->list != NULL;
 }
 
 /* Returns false on OOM. */
-static bool allocate(struct apart *a, size_t slots)
+static bool allocate(struct apart *a, size_t parts, size_t slots)
 {
-	a->logs = calloc(a->files->tree.n, sizeof *a->logs);
+	const struct pipeline_job job = options_job(&a->trace->run->options, NULL, NULL);
+	const struct format *const format = a->trace->trace->format;
+	const struct vocabulary *const v = vocabularies_of(a->trace->vocabularies, &job, format);
+
+	a->logs = calloc(parts, sizeof *a->logs);
 	a->slots = calloc(slots, sizeof *a->slots);
 	for (size_t i = 0; a->slots != NULL && i < slots; i++) {
 		a->slots[i].of = a;
 		a->slots[i].ctx = a->ctx;
-		if ((a->slots[i].state = malloc(a->ops->state_size > 0 ? a->ops->state_size : 1)) == NULL)
+		a->slots[i].state = malloc(a->ops->state_size > 0 ? a->ops->state_size : 1);
+		if (a->slots[i].state == NULL || v == NULL ||
+		    !vocabularies_borrow(&a->slots[i].vocabularies, format, v))
 			return false;
 	}
 	return a->logs != NULL && a->slots != NULL;
@@ -197,16 +282,23 @@ static bool allocate(struct apart *a, size_t slots)
 bool apart_read(struct trace_slot *t, const struct apart_ops *ops, void *ctx)
 {
 	static const struct workers_ops work = { .run = run_slot, .finish = finish_slot };
-	const size_t n = t->trace->operand.tree.n, threads = t->helpers + 1 < n ? t->helpers + 1 : n;
-	const size_t slots = threads == 1 ? 1 : 2 * threads;
-	struct apart a = { .trace = t, .ops = ops, .ctx = ctx, .files = &t->trace->operand };
-	struct workers *const w = allocate(&a, slots) ? workers_new(slots, threads - 1, &work, &a) : NULL;
+	struct apart a = { .trace = t,
+		           .ops = ops,
+		           .ctx = ctx,
+		           .files = &t->trace->operand,
+		           .format = format_trace_ops(t->trace->format) };
+	const bool divided = divide(&a) && a.nparts > 1;
+	const size_t n = a.nparts + (a.format->apart_length != NULL ? 1U : 0U);
+	const size_t threads = t->helpers + 1 < n ? t->helpers + 1 : n,
+	             slots = threads == 1 ? 1 : 2 * threads;
+	struct workers *const w =
+	    divided && allocate(&a, n, slots) ? workers_new(slots, threads - 1, &work, &a) : NULL;
 	uint32_t begun = 0;
 
 	for (; w != NULL && begun < n && !atomic_load(&a.refused); begun++) {
-		struct apart_file *const f = &a.slots[workers_slot(w)];
+		struct apart_part *const f = &a.slots[workers_slot(w)];
 		f->number = begun;
-		f->path = a.files->tree.paths[begun];
+		f->path = begun < a.nparts ? a.files->tree.paths[a.list[begun].first] : t->path;
 		f->log = &a.logs[begun];
 		workers_put(w);
 	}
@@ -227,6 +319,7 @@ bool apart_read(struct trace_slot *t, const struct apart_ops *ops, void *ctx)
 		free(a.slots[i].state);
 	}
 	claims_free(&a.claims);
+	free(a.list);
 	free(a.logs);
 	free(a.slots);
 	return ok;

@@ -42,7 +42,7 @@ struct counted_file {
 	struct stats_thread thread;
 };
 
-static bool begin_file(struct apart_file *f)
+static bool begin_file(struct apart_part *f)
 {
 	const struct counted_apart *const c = f->ctx;
 	struct counted_file *const s = f->state;
@@ -55,7 +55,7 @@ static bool begin_file(struct apart_file *f)
 	       stats_thread_begin(&s->thread, &s->stats, 1);
 }
 
-static bool count_file(struct apart_file *f, struct batch *b)
+static bool count_file(struct apart_part *f, struct batch *b)
 {
 	struct counted_file *const s = f->state;
 
@@ -64,7 +64,7 @@ static bool count_file(struct apart_file *f, struct batch *b)
 
 /* Groups of parts are told apart by texts.  Tracks with equal names have labels with ids, or with numbers
  * that count the tracks of all files, so names must differ in a file and between files. */
-static bool claim_labels(struct apart_file *f, const struct stats *s)
+static bool claim_labels(struct apart_part *f, const struct stats *s)
 {
 	bool ok = true;
 
@@ -89,7 +89,7 @@ static bool is_within_limits(const struct stats *s)
 	return ok;
 }
 
-static bool join_file(struct apart_file *f, const struct run_report *run)
+static bool join_file(struct apart_part *f, const struct run_report *run)
 {
 	struct counted_apart *const c = f->ctx;
 	struct stats *const s = &((struct counted_file *)f->state)->stats;
@@ -102,7 +102,7 @@ static bool join_file(struct apart_file *f, const struct run_report *run)
 	return stats_merge(&c->sum, s) && is_within_limits(&c->sum);
 }
 
-static void end_file(struct apart_file *f)
+static void end_file(struct apart_part *f)
 {
 	struct counted_file *const s = f->state;
 

@@ -230,7 +230,7 @@ static void read_watched(struct trace_slot *t, struct pipeline **p, const struct
 
 /* ---- files that are checked apart ---- */
 
-static bool begin_file(struct apart_file *f)
+static bool begin_file(struct apart_part *f)
 {
 	f->job.read.want = WANT_FINDINGS;
 	return true;

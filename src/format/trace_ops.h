@@ -32,6 +32,10 @@ struct trace_ops {
 	/* Claims the state of an input that was read apart, without WANT_FIELDS (claims.h).  Returns false if
 	 * the inputs must be read in turn.  NULL: they always must. */
 	bool (*claims)(const void *shared, const struct trace *trace, struct claims *c);
+	/* Length of the prefix of a path that inputs with a common state have in common, such as the folder
+	 * of a process: they are read together, apart from others, and `check` sees all inputs.  NULL: each
+	 * input is read by itself, with a `check` of its own. */
+	size_t (*apart_length)(const char *path);
 	bool own_clocks; /* each input states its clock; otherwise the trace has one */
 	/* The inputs are streams, each in order of time, that the engine merges (WANT_ORDER).  Their states
 	 * exist at the same time and should be small. */

@@ -9,6 +9,7 @@
  *   load.c         a file as a whole
  *   vocab.c        finds the rules and the plan of a class
  */
+#include <pthread.h>
 #include <stddef.h>
 
 #include "base/memory.h"
@@ -66,6 +67,7 @@ struct vocab_names {
 /* Plans combined from several rules.  A rule with `named` is combined with the plan for other names; a rule
  * without `reader` is combined with the rule from which it inherits `reader`. */
 struct vocab_chains {
+	pthread_mutex_t lock; /* of look-ups */
 	struct arena arena;
 	struct plan *plans[VOCAB_MAX_CHAINS];
 	uint32_t n;

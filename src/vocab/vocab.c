@@ -116,6 +116,7 @@ static void free_chains(struct vocab_chains *c)
 {
 	if (c == NULL)
 		return;
+	pthread_mutex_destroy(&c->lock);
 	table64_free(&c->index);
 	arena_free(&c->arena);
 	free(c);
@@ -200,11 +201,10 @@ static const struct plan *plan_named(const struct vocab *v, uint32_t row, const 
 	return m;
 }
 
-/* Implements vocabulary_ops.find. */
-static const struct plan *vocab_find(const struct vocabulary *vocabulary, struct slice class_name,
-                                     trace_has_field *has, const void *ctx)
+/* Returns the plan of a class.  Called with the lock. */
+static const struct plan *find_plan(const struct vocab *v, struct slice class_name, trace_has_field *has,
+                                    const void *ctx)
 {
-	const struct vocab *const v = (const struct vocab *)vocabulary;
 	struct search s = { v, class_name, has, ctx, tabletext_get(&v->exact_index, class_name), 0 };
 	uint32_t rows[VOCAB_MAX_NAMED], n = 0, row, code = 0;
 	const struct plan *m = NULL;
@@ -223,6 +223,18 @@ static const struct plan *vocab_find(const struct vocabulary *vocabulary, struct
 			return NULL;
 		m = named;
 	}
+	return m;
+}
+
+/* Implements vocabulary_ops.find. */
+static const struct plan *vocab_find(const struct vocabulary *vocabulary, struct slice class_name,
+                                     trace_has_field *has, const void *ctx)
+{
+	const struct vocab *const v = (const struct vocab *)vocabulary;
+
+	pthread_mutex_lock(&v->chains->lock);
+	const struct plan *const m = find_plan(v, class_name, has, ctx);
+	pthread_mutex_unlock(&v->chains->lock);
 	return m;
 }
 
@@ -395,7 +407,7 @@ struct vocabulary *vocab_new(const char *format)
 	v->format = format;
 	v->chains = calloc(1, sizeof *v->chains);
 	v->reduced = calloc(VOCAB_PARTS + 1, sizeof *v->reduced);
-	if (v->chains != NULL && v->reduced != NULL)
+	if (v->chains != NULL && v->reduced != NULL && pthread_mutex_init(&v->chains->lock, NULL) == 0)
 		return &v->base;
 	free(v->chains);
 	free(v->reduced);

@@ -21,7 +21,7 @@ enum vocab_rule {
 };
 
 /* Returns an empty vocabulary for traces of a format (NULL: of any format), or NULL on OOM.  The name is
- * borrowed. */
+ * borrowed.  Traces on several threads may look up classes at the same time, but not in a reduced one. */
 struct vocabulary *vocab_new(const char *format);
 void vocab_free(struct vocabulary *v); /* v may be NULL */
 

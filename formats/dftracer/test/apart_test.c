@@ -116,13 +116,13 @@ struct seen {
 	uint64_t records;
 };
 
-static bool begin(struct apart_file *f)
+static bool begin(struct apart_part *f)
 {
 	f->job.read.want = WANT_FINDINGS;
 	return true;
 }
 
-static bool join(struct apart_file *f, const struct run_report *run)
+static bool join(struct apart_part *f, const struct run_report *run)
 {
 	struct seen *const s = f->ctx;
 

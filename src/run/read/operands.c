@@ -15,7 +15,8 @@
 
 struct vocabularies_row {
 	const struct format *format;
-	struct vocabulary *vocabulary;
+	const struct vocabulary *vocabulary;
+	struct vocabulary *owned; /* the same, or NULL: borrowed */
 };
 
 static void report_no_memory(const struct pipeline_job *job)
@@ -58,24 +59,38 @@ static struct vocabulary *load_vocabulary(const struct pipeline_job *job, const 
 	return NULL;
 }
 
+static bool add_row(struct vocabularies *m, const struct format *format, const struct vocabulary *v,
+                    struct vocabulary *owned)
+{
+	if (!array_resize(&m->rows, m->n + 1, sizeof *m->rows))
+		return false;
+	m->rows[m->n++] = (struct vocabularies_row){ format, v, owned };
+	return true;
+}
+
 const struct vocabulary *vocabularies_of(struct vocabularies *m, const struct pipeline_job *job,
                                          const struct format *format)
 {
 	for (size_t i = 0; i < m->n; i++)
 		if (m->rows[i].format == format)
 			return m->rows[i].vocabulary;
-	if (!array_resize(&m->rows, m->n + 1, sizeof *m->rows)) {
-		report_no_memory(job);
-		return NULL;
-	}
-	m->rows[m->n] = (struct vocabularies_row){ format, load_vocabulary(job, format) };
-	return m->rows[m->n].vocabulary != NULL ? m->rows[m->n++].vocabulary : NULL;
+	struct vocabulary *const v = load_vocabulary(job, format);
+	if (v == NULL || add_row(m, format, v, v))
+		return v;
+	vocab_free(v);
+	report_no_memory(job);
+	return NULL;
+}
+
+bool vocabularies_borrow(struct vocabularies *m, const struct format *format, const struct vocabulary *v)
+{
+	return add_row(m, format, v, NULL);
 }
 
 void vocabularies_free(struct vocabularies *m)
 {
 	for (size_t i = 0; i < m->n; i++)
-		vocab_free(m->rows[i].vocabulary);
+		vocab_free(m->rows[i].owned);
 	free(m->rows);
 	*m = (struct vocabularies){ .n = 0 };
 }

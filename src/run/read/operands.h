@@ -95,6 +95,10 @@ struct vocabularies {
 /* Returns NULL on OOM or errors, which are reported to the job's sink under the name of the file. */
 const struct vocabulary *vocabularies_of(struct vocabularies *m, const struct pipeline_job *job,
                                          const struct format *format);
+
+/* Adds a vocabulary that outlives the cache, of another one: traces on several threads may share it. */
+bool vocabularies_borrow(struct vocabularies *m, const struct format *format, const struct vocabulary *v);
+
 void vocabularies_free(struct vocabularies *m);
 
 #endif

@@ -78,12 +78,13 @@ static bool read_alone(struct reading *r)
 	const struct pipeline_hooks *const h = hooks_of(r);
 	struct source *const s = &r->source;
 
-	if (!source_start(s)) {
+	r->has_source = source_start(s);
+	const bool go_on = !r->has_source || h->opened == NULL || h->opened(h->ctx, s);
+	if (!r->has_source || r->context->job->in.part == PART_FRAME) {
+		r->has_source = false;
 		reading_report(r, s);
-		return true;
 	}
-	r->has_source = true;
-	return h->opened == NULL || h->opened(h->ctx, s);
+	return go_on;
 }
 
 static struct input *open_input(struct reading *r, const struct source_location *location)
@@ -125,7 +126,7 @@ static bool open_next(struct reading *r, struct source_location location)
 		reading_report(r, s);
 		return true;
 	}
-	if (!streams_wanted(s))
+	if (!streams_wanted(s) || r->context->job->in.part == PART_FRAME)
 		return read_alone(r);
 	if (!streams_full(r, s))
 		return streams_add(r, s);
@@ -201,6 +202,8 @@ static void report_empty_folder(struct reading *r, const struct operand *o)
 /* Reports a folder without inputs, unless an error was reported. */
 static void report_no_input(struct reading *r, const struct operand *o)
 {
+	if (r->context->job->in.part == PART_FILES)
+		return;
 	if (is_without_input(o))
 		report_empty_folder(r, o);
 	else if (o->folder && !o->problems_only && !r->found && !r->told)
@@ -220,7 +223,9 @@ static bool advance(struct reading *r)
 		r->problems_reported = true;
 		r->found = false;
 	}
-	if (r->file == (o->folder ? o->tree.n : 1)) {
+	const struct trace_input *const in = &r->context->job->in;
+	const size_t end = !o->folder ? 1 : in->part == PART_FILES ? in->first_file + in->nfiles : o->tree.n;
+	if (r->file == end) {
 		report_no_input(r, o);
 		r->operand++;
 		r->file = 0;
@@ -311,6 +316,7 @@ struct reading *reading_new(struct trace_context *c, struct batch_pool *pool)
 	r->context = c;
 	r->pool = pool;
 	r->deferred_end = &r->deferred;
+	r->file = job->in.first_file;
 	if (!list_operands(&r->operands, job)) {
 		free(r);
 		return NULL;
