@@ -197,7 +197,7 @@ static void put_args_renamed(const struct chrome_state *st, const struct batch *
 	const uint32_t n = e->nfields - from;
 	uint32_t count = 0;
 
-	renamed.fields = field_names_unique(&a, b->fields + e->first_field + from, n, &count);
+	renamed.fields = field_names_unique_utf8(&a, b->fields + e->first_field + from, n, &count);
 	chunk->text.failed |= renamed.fields == NULL;
 	copy.first_field = 0;
 	copy.nfields = (uint16_t)n;
@@ -518,7 +518,7 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 	if (!times_exact(st, e))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
 	const uint32_t ids = count_record_ids(st, b, e);
-	if (field_names_may_repeat(b->fields + e->first_field + ids, e->nfields - ids))
+	if (field_names_may_repeat_utf8(b->fields + e->first_field + ids, e->nfields - ids))
 		put_args_renamed(st, b, e, ids, chunk);
 	else
 		put_args(st, b, e, ids, chunk);
@@ -691,6 +691,14 @@ static void put_fact(struct chunk *chunk, const struct run_facts *run, const str
 	add_losses(chunk, &lost, &(struct event){ .ts = 0 });
 }
 
+/* Returns the name as the file has it, with a number if it is taken.  p is NULL on OOM. */
+static struct slice unique_name(struct tabletext *names, struct arena *a, struct slice name)
+{
+	const struct slice repaired = text_repaired(a, name);
+
+	return repaired.p != NULL ? tabletext_unique(names, a, repaired) : repaired;
+}
+
 /* Writes metadata of the trace, `outer` or not, each after the text `before`, the first after `first`.  A
  * repeated name gets a number. */
 static bool put_meta(struct chunk *chunk, const struct writer *w, bool outer, const char *first)
@@ -707,7 +715,7 @@ static bool put_meta(struct chunk *chunk, const struct writer *w, bool outer, co
 	for (uint32_t i = 0; i < trace->nmeta; i++) {
 		if (is_outer(w->state, &trace->meta[i]) != outer)
 			continue;
-		const struct slice name = tabletext_unique(&names, &numbered, trace->meta[i].name);
+		const struct slice name = unique_name(&names, &numbered, trace->meta[i].name);
 		t->failed |= name.p == NULL;
 		text_str(t, any ? ",\n" : first);
 		text_char(t, '"');

@@ -212,7 +212,7 @@ static void put_fields_cell(struct text *t, bool tabs, struct field *of_event, u
 
 	if (n == 0)
 		return;
-	const struct field *const fields = field_names_unique(&a, of_event, n, renamed);
+	const struct field *const fields = field_names_unique_utf8(&a, of_event, n, renamed);
 	t->failed |= fields == NULL;
 	text_str(t, tabs ? "{" : "\"{");
 	for (uint32_t i = 0; fields != NULL && i < n; i++) {

@@ -331,7 +331,7 @@ static void put_args(const struct row *r, const struct batch *b)
 	}
 	struct text *const t = column_begin_text(&st->columns[COL_ARGS], &at);
 	const struct field *const f =
-	    field_names_unique(&a, b->fields + r->e->first_field, r->e->nfields, &renamed);
+	    field_names_unique_utf8(&a, b->fields + r->e->first_field, r->e->nfields, &renamed);
 	t->failed |= f == NULL;
 	text_char(t, '{');
 	if (f != NULL)

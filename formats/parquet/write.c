@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "out/facts.h"
+#include "out/field_names.h"
 #include "output/text_json.h"
 #include "parquet/parquet.h"
 
@@ -211,15 +213,20 @@ static void put_facts(struct parquet_state *st, const struct trace *trace)
 {
 	struct fields_json_lost lost = { .bad_text = 0 };
 	struct text t = { .p = NULL };
+	struct arena a = { 0 };
+	uint32_t renamed = 0;
+	const struct field *const f = field_names_unique_utf8(&a, trace->meta, trace->nmeta, &renamed);
 
+	t.failed |= f == NULL && trace->nmeta > 0;
 	text_char(&t, '{');
-	for (uint32_t i = 0; i < trace->nmeta && t.n < FACTS_BYTES; i++) {
+	for (uint32_t i = 0; f != NULL && i < trace->nmeta && t.n < FACTS_BYTES; i++) {
 		if (i > 0)
 			text_char(&t, ',');
-		fields_json(&t, &trace->meta[i], 1, &lost);
+		fields_json(&t, &f[i], 1, &lost);
 	}
 	text_char(&t, '}');
 	put_pair(st, "tracetool.facts", &t);
+	arena_free(&a);
 }
 
 /* Adds the facts that are known at the end; they are the same in each part. */

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/memory.h"
 #include "base/numbers.h"
+#include "base/scan.h"
 #include "base/table.h"
 #include "model/value.h"
 
@@ -40,9 +42,37 @@ static bool many_differ(const struct value *map)
 	return differ;
 }
 
+static bool any_is_bad(const struct value *map)
+{
+	for (uint32_t i = 0; i < map->count; i++) {
+		const struct slice key = key_at(map, i);
+		if ((key.flags & (SLICE_UTF8 | SLICE_JSON)) == 0 && !utf8_valid(key.p, key.n))
+			return true;
+	}
+	return false;
+}
+
+/* Keys that are not UTF-8 can become equal when they are repaired. */
+static bool repaired_differ(const struct value *map)
+{
+	struct tabletext seen = { .slots = NULL };
+	struct arena a = { 0 };
+	bool differ = true;
+
+	for (uint32_t i = 0; i < map->count && differ; i++) {
+		const struct slice key = text_repaired(&a, key_at(map, i));
+		differ =
+		    key.p != NULL && tabletext_get(&seen, key) == TABLE_NONE && tabletext_put(&seen, key, 1);
+	}
+	tabletext_free(&seen);
+	arena_free(&a);
+	return differ;
+}
+
 bool value_is_object(const struct value *map)
 {
-	return value_keys_are_text(map) && (map->count <= FEW ? few_differ(map) : many_differ(map));
+	return value_keys_are_text(map) && (map->count <= FEW ? few_differ(map) : many_differ(map)) &&
+	       (map->count < 2 || !any_is_bad(map) || repaired_differ(map));
 }
 
 /* ---- values ---- */

@@ -8,8 +8,8 @@
  * bytes and addresses are "0x" and digits; a map is an object if its keys are texts that differ, else a list
  * of pairs. */
 
-/* Whether a MAP is an object in JSON, else it is a list of pairs: its keys are STRINGs that all differ,
- * because readers retain one value of a name.  False on OOM. */
+/* Whether a MAP is an object in JSON, else it is a list of pairs: its keys are STRINGs that all differ, also
+ * as text_utf8() writes them, because readers retain one value of a name.  False on OOM. */
 bool value_is_object(const struct value *map);
 
 /* Values that the text does not represent exactly. */

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/scan.h"
 #include "base/table.h"
+#include "output/text_json.h"
 
 #define FEW 16U /* fields; their names are compared pairwise */
 
@@ -21,33 +23,69 @@ bool field_names_may_repeat(const struct field *f, uint32_t n)
 	return false;
 }
 
-bool field_names_number(struct arena *a, struct field *f, uint32_t n)
+bool field_names_may_repeat_utf8(const struct field *f, uint32_t n)
+{
+	if (field_names_may_repeat(f, n))
+		return true;
+	for (uint32_t i = 0; n > 1 && i < n; i++)
+		if ((f[i].name.flags & (SLICE_UTF8 | SLICE_JSON)) == 0 &&
+		    !utf8_valid(f[i].name.p, f[i].name.n))
+			return true;
+	return false;
+}
+
+/* Adds the suffix of `unique`, a number after `compared`, to the name.  Returns false on OOM. */
+static bool add_number(struct arena *a, struct field *f, struct slice compared, struct slice unique)
+{
+	const struct slice parts[] = { f->name, slice_of(unique.p + compared.n, unique.n - compared.n) };
+	const uint32_t flags = f->name.flags & (SLICE_UTF8 | SLICE_JSON);
+
+	f->name = arena_join(a, parts, 2);
+	f->name.flags = flags;
+	return f->name.p != NULL;
+}
+
+/* utf8: names are compared as text_utf8() writes them. */
+static bool number_names(struct arena *a, struct field *f, uint32_t n, bool utf8)
 {
 	struct tabletext names = { .slots = NULL };
 	bool ok = true;
 
 	for (uint32_t i = 0; ok && i < n; i++) {
-		const struct slice name = tabletext_unique(&names, a, f[i].name);
-		if (name.p != NULL && name.n != f[i].name.n)
-			f[i].name =
-			    (struct slice){ name.p, name.n, f[i].name.flags & ~(unsigned)SLICE_STAYS };
-		ok = name.p != NULL;
+		const struct slice compared = utf8 ? text_repaired(a, f[i].name) : f[i].name;
+		const bool failed = utf8 && compared.p == NULL;
+		const struct slice unique = failed ? SLICE_NONE : tabletext_unique(&names, a, compared);
+		ok = unique.p != NULL && (unique.n == compared.n || add_number(a, &f[i], compared, unique));
 	}
 	tabletext_free(&names);
 	return ok;
 }
 
-struct field *field_names_unique(struct arena *a, struct field *f, uint32_t n, uint32_t *renamed)
+bool field_names_number(struct arena *a, struct field *f, uint32_t n)
 {
-	if (!field_names_may_repeat(f, n))
-		return f;
+	return number_names(a, f, n, false);
+}
+
+static struct field *make_unique(struct arena *a, struct field *f, uint32_t n, bool utf8, uint32_t *renamed)
+{
 	struct field *const to = arena_alloc(a, n * sizeof *to);
+
 	if (to == NULL)
 		return NULL;
 	memcpy(to, f, n * sizeof *to);
-	if (!field_names_number(a, to, n))
+	if (!number_names(a, to, n, utf8))
 		return NULL;
 	for (uint32_t i = 0; i < n; i++)
 		*renamed += to[i].name.n != f[i].name.n;
 	return to;
+}
+
+struct field *field_names_unique(struct arena *a, struct field *f, uint32_t n, uint32_t *renamed)
+{
+	return field_names_may_repeat(f, n) ? make_unique(a, f, n, false, renamed) : f;
+}
+
+struct field *field_names_unique_utf8(struct arena *a, struct field *f, uint32_t n, uint32_t *renamed)
+{
+	return field_names_may_repeat_utf8(f, n) ? make_unique(a, f, n, true, renamed) : f;
 }

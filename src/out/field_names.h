@@ -17,4 +17,8 @@ bool field_names_number(struct arena *a, struct field *f, uint32_t n);
  * changed names to *renamed. */
 struct field *field_names_unique(struct arena *a, struct field *f, uint32_t n, uint32_t *renamed);
 
+/* The same for formats that write names as text_utf8() does: two names that are not UTF-8 can become one. */
+bool field_names_may_repeat_utf8(const struct field *f, uint32_t n);
+struct field *field_names_unique_utf8(struct arena *a, struct field *f, uint32_t n, uint32_t *renamed);
+
 #endif

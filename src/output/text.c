@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/memory.h"
 #include "base/numbers.h"
 #include "base/scan.h"
 #include "output/text_json.h"
@@ -167,6 +168,21 @@ size_t text_utf8(struct text *t, struct slice s)
 		text_str(t, TEXT_REPLACEMENT);
 		p += utf8_invalid_run(p, (size_t)(end - p));
 	}
+}
+
+struct slice text_repaired(struct arena *a, struct slice s)
+{
+	struct text t = { .p = NULL };
+
+	if (s.p == NULL)
+		return SLICE_LIT(""); /* p NULL would mean OOM */
+	if ((s.flags & (SLICE_UTF8 | SLICE_JSON)) != 0 || utf8_valid(s.p, s.n))
+		return s;
+	text_utf8(&t, s);
+	const bool fits = !t.failed && t.n <= UINT32_MAX;
+	const struct slice copy = fits ? arena_copy(a, slice_of(t.p, t.n)) : SLICE_NONE;
+	text_free(&t);
+	return copy;
 }
 
 /* ---- JSON ---- */

@@ -10,11 +10,16 @@
 
 /* ---- UTF-8 ---- */
 
+struct arena;
+
 #define TEXT_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 /* Adds a text, with U+FFFD for each invalid run of bytes (see utf8_invalid_run()).  Returns the number of
  * replacements.  SLICE_UTF8 and SLICE_JSON text is copied unchecked. */
 size_t text_utf8(struct text *t, struct slice s);
+
+/* Returns the text that text_utf8() adds: `s` itself if it is UTF-8, else a copy.  p is NULL on OOM. */
+struct slice text_repaired(struct arena *a, struct slice s);
 
 /* ---- JSON ---- */
 

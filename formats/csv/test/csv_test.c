@@ -189,3 +189,32 @@ Test(csv, json_of_several_lines_stays_in_its_row)
 	cr_expect_eq(n, 2, "%s%s", r.out, r.err);
 	ran_free(&r);
 }
+
+/* Two names that are not UTF-8 can become one text: readers of JSON would retain only one of the fields. */
+Test(csv, names_that_repair_makes_equal_get_a_number)
+{
+	static const char lines[] =
+	    "{\"type\":\"trace\",\"version\":1,\"tool\":\"t\",\"mode\":\"interpreted\",\"rebased\":false,"
+	    "\"format\":\"f\",\"clock\":\"unknown\"}\n"
+	    "{\"type\":\"track\",\"index\":0,\"kind\":\"process\",\"name\":\"p\"}\n"
+	    "{\"type\":\"class\",\"index\":0,\"name\":\"c\",\"category\":\"c\"}\n"
+	    "{\"kind\":\"instant\",\"ts_ns\":1,\"name\":\"n\",\"class_index\":0,\"category\":\"c\","
+	    "\"track_index\":0,\"offset\":0,\"pairs\":[[{\"$escaped\":\"\\\\xff\"},1],"
+	    "[{\"$escaped\":\"\\\\xfe\"},2]]}\n"
+	    "{\"type\":\"trace_end\",\"records\":4,\"events\":1,\"format\":\"f\",\"clock\":\"unknown\","
+	    "\"losses\":{},\"pairs\":[[{\"$escaped\":\"\\\\xff\"},3],[{\"$escaped\":\"\\\\xfe\"},4]]}\n";
+	static const char args[] = "{\"\xef\xbf\xbd\":1,\"\xef\xbf\xbd (2)\":2}";
+	static const char facts[] = "\"\xef\xbf\xbd\":3,\n\"\xef\xbf\xbd (2)\":4}";
+	struct ran r = run_tool((const char *const[]){ "convert", "--to", "tsv", "-", "-", NULL }, lines,
+	                        sizeof lines - 1);
+
+	cr_expect_not_null(strstr(r.out, args), "%s%s", r.out, r.err);
+	cr_expect_not_null(strstr(r.err, ": 1; the first at input offset 0 [tsv/name-repeated]"), "%s",
+	                   r.err);
+	ran_free(&r);
+	r = run_tool((const char *const[]){ "convert", "-q", "--to", "chrome", "-", "-", NULL }, lines,
+	             sizeof lines - 1);
+	cr_expect_not_null(strstr(r.out, args), "%s%s", r.out, r.err);
+	cr_expect_not_null(strstr(r.out, facts), "%s", r.out);
+	ran_free(&r);
+}

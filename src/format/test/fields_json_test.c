@@ -106,3 +106,16 @@ Test(fields_json, depth_is_bounded)
 	cJSON_Delete(read_back(&f, 1, &lost));
 	cr_assert_eq(lost.too_deep, 1);
 }
+
+Test(fields_json, keys_that_repair_makes_equal_are_pairs)
+{
+	const struct value v = { .type = VALUE_U8, .u64 = 7 };
+	const struct value equal[4] = { value_string(slice_of("\xff", 1)), v,
+		                        value_string(slice_of("\xef\xbf\xbd", 3)), v };
+	const struct value other[4] = { value_string(slice_of("\xff", 1)), v,
+		                        value_string(slice_of("\xff\xfe", 2)), v };
+
+	cr_expect_not(value_is_object(&(struct value){ .type = VALUE_MAP, .count = 2, .values = equal }));
+	cr_expect(value_is_object(&(struct value){ .type = VALUE_MAP, .count = 1, .values = equal }));
+	cr_expect(value_is_object(&(struct value){ .type = VALUE_MAP, .count = 2, .values = other }));
+}
