@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/numbers.h"
+#include "base/table.h"
 #include "chrome/chrome.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
@@ -356,12 +357,14 @@ static inline void put_name(struct chunk *chunk, const struct event *e)
 }
 
 /* Viewers match the ends of an async span by category and id, which is hexadecimal and unique in a process.
- * The offset distinguishes spans of one input, the track index those of several inputs. */
+ * The offset distinguishes spans of one input, the track index those of several inputs, and the times those
+ * of several inputs that share the track, as files of one process do. */
 static char *put_async(char *p, const struct event *e, char end)
 {
 	*p++ = end;
 	p = text_put_literal(p, "\",\"id2\":{\"local\":\"");
-	p = decimal_hex(p, e->offset ^ (uint64_t)e->track->index << 44);
+	p = decimal_hex(p, hash_u64(e->ts ^ hash_u64(e->dur, 0), 0) ^ e->offset ^
+	                       (uint64_t)e->track->index << 44);
 	return text_put_literal(p, "\"},\"ts\":");
 }
 

@@ -74,6 +74,7 @@ struct ctf_state {
 	struct text packet;       /* current packet, with space for its head */
 	uint64_t packet_begin;    /* value of the clock at the packet's first event, ns */
 	uint64_t packets;         /* number of written packets */
+	uint64_t nasync;          /* number of async spans; offsets of several inputs can be equal */
 	struct chunk names;       /* losses of the names of tracks; no text */
 	struct text scratch;
 };

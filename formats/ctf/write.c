@@ -287,7 +287,7 @@ static void put_payload(struct ctf_state *st, const struct ctf_layout *l, const 
 	if (kind_is_span((enum event_kind)l->shape.kind) || event_is_flow(e))
 		text_uint(&st->packet, e->dur, 8, false);
 	if (l->shape.kind == EVENT_KIND_ASYNC)
-		text_uint(&st->packet, e->offset, 8, false);
+		text_uint(&st->packet, ++st->nasync, 8, false);
 	if (l->other) {
 		put_fields_as_text(st, b, e, chunk);
 		return;

@@ -21,9 +21,11 @@ Test(chrome, async_spans_are_pairs_of_lines)
 	chrome_rig_event(&r, PHASE_SPAN, "task \"1\"", b, 1002, 7000)->flags = EVENT_ASYNC;
 	r.batch.events[1].offset = r.batch.events[0].offset; /* as in two files of a folder */
 	chrome_rig_event(&r, PHASE_SPAN, "task \"1\"", b, 1003, 9000)->flags = EVENT_ASYNC;
+	chrome_rig_event(&r, PHASE_SPAN, "task \"1\"", b, 1004, 11000)->flags = EVENT_ASYNC;
+	r.batch.events[3].offset = r.batch.events[2].offset; /* as in two files of a process */
 	chrome_rig_parse(&r);
-	char ids[3][32];
-	for (int i = 0; i < 3; i++) {
+	char ids[4][32];
+	for (int i = 0; i < 4; i++) {
 		const cJSON *const from = chrome_rig_next(&r), *const to = chrome_rig_next(&r);
 		cr_assert_str_eq(chrome_text_of(from, "ph"), "b");
 		cr_assert_str_eq(chrome_text_of(to, "ph"), "e");
@@ -44,7 +46,9 @@ Test(chrome, async_spans_are_pairs_of_lines)
 		snprintf(ids[i], sizeof ids[i], "%s", id);
 		cr_assert_eq(strncmp(ids[i], "0x", 2), 0);
 	}
-	cr_assert(strcmp(ids[0], ids[1]) != 0 && strcmp(ids[1], ids[2]) != 0 && strcmp(ids[0], ids[2]) != 0);
+	for (int i = 1; i < 4; i++)
+		for (int k = 0; k < i; k++)
+			cr_assert_str_neq(ids[i], ids[k]);
 	cr_assert_eq(r.total.n, 0);
 	chrome_rig_finish(&r);
 }

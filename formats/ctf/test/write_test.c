@@ -184,6 +184,7 @@ static void make_phases(struct trace *t, struct batch *b, uint32_t number)
 		e->phase = phases[i];
 		e->dur = phases[i] == PHASE_SPAN || phases[i] >= PHASE_FLOW_OUT ? 10 + i : 0;
 		e->flags = i == 1 ? EVENT_ASYNC : i == 8 ? EVENT_STEP : 0;
+		e->offset = 100; /* events of several inputs can have one offset */
 	}
 }
 
