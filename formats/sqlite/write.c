@@ -226,12 +226,13 @@ static void add_loss(struct ledger *ledger, enum sqlite_loss loss, const struct 
 	ledger_add(ledger, &sqlite_losses[loss], e->offset, 1);
 }
 
+/* ledger: NULL: a loss is not counted */
 static void bind_time(struct sqlite_state *st, enum sqlite_table table, int column, const struct event *e,
                       struct ledger *ledger)
 {
 	const bool too_large = !st->signed_time && e->ts > INT64_MAX;
 
-	if (too_large)
+	if (too_large && ledger != NULL)
 		add_loss(ledger, SQLITE_LOSS_TIME_TOO_LARGE, e);
 	sqlite_bind_i64(st, table, column, too_large ? INT64_MAX : (int64_t)e->ts);
 }
@@ -356,12 +357,13 @@ static void bind_series(struct sqlite_state *st, struct sqlite_target to, const 
 }
 
 /* Adds a row.  series: NULL if the counter has no number.  first: this is the first row of the event; only
- * for this row are losses of the columns of --column counted, which all rows of the event have. */
+ * for this row are losses of the time and of the columns of --column counted, which all rows of the event
+ * have. */
 static void add_series(struct sqlite_state *st, const struct batch *b, const struct event *e,
                        const struct field *series, bool first, struct ledger *ledger)
 {
 	sqlite_bind_i64(st, TABLE_COUNTER, 1, ++st->last);
-	bind_time(st, TABLE_COUNTER, 2, e, ledger);
+	bind_time(st, TABLE_COUNTER, 2, e, first ? ledger : NULL);
 	bind_identity(st, TABLE_COUNTER, 3, e);
 	if (series != NULL) {
 		sqlite_bind_i64(st, TABLE_COUNTER, 7, sqlite_string(st, series->name));
@@ -447,21 +449,8 @@ static void add_losses(struct sqlite_state *st, const struct ledger *total)
 	}
 }
 
-static void add_empty_columns(struct sqlite_state *st, struct ledger *ledger)
-{
-	const uint32_t n = lifted_empty(&st->lifted);
-	struct ledger empty = { .n = 0 };
-
-	if (n == 0)
-		return;
-	ledger_add(&empty, &sqlite_losses[SQLITE_LOSS_NO_ARG], 0, n);
-	add_losses(st, &empty);
-	ledger_merge(ledger, &empty);
-	ledger_free(&empty);
-}
-
 /* Adds the facts, each with its source: tracetool, or metadata of the trace. */
-static bool add_facts(struct sqlite_state *st, const struct writer *w, struct ledger *ledger)
+static void add_facts(struct sqlite_state *st, const struct writer *w, struct ledger *ledger)
 {
 	struct facts facts = facts_of(w->run, ~FACTS_OF(FACT_LOSS));
 	struct fact f;
@@ -473,8 +462,24 @@ static bool add_facts(struct sqlite_state *st, const struct writer *w, struct le
 		sqlite_bind_value(st, (struct sqlite_target){ TABLE_META, 3, ledger, 0 }, &f.value);
 		(void)sqlite_insert(st, TABLE_META);
 	}
-	add_losses(st, w->run->total);
-	add_empty_columns(st, ledger);
+}
+
+/* Adds what is known at the end.  The table of losses also has those that are found here. */
+static bool add_end(struct sqlite_state *st, const struct writer *w, struct ledger *ledger)
+{
+	struct ledger found = { .n = 0 }, all = { .n = 0 };
+	const uint32_t empty = lifted_empty(&st->lifted);
+
+	add_facts(st, w, &found);
+	if (empty > 0)
+		ledger_add(&found, &sqlite_losses[SQLITE_LOSS_NO_ARG], 0, empty);
+	ledger_merge(&all, w->run->total);
+	ledger_merge(&all, &found);
+	add_losses(st, &all);
+	ledger_merge(ledger, &found);
+	st->no_memory |= all.failed;
+	ledger_free(&found);
+	ledger_free(&all);
 	return !sqlite_failed(st);
 }
 
@@ -590,7 +595,7 @@ static bool sqlite_close(struct writer *w, struct chunk *chunk)
 {
 	struct sqlite_state *const st = w->state;
 
-	if (add_facts(st, w, &chunk->ledger) && sqlite_finish(st))
+	if (add_end(st, w, &chunk->ledger) && sqlite_finish(st))
 		write_file(st, chunk);
 	report_failure(st, chunk);
 	return true;

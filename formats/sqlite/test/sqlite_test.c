@@ -399,3 +399,39 @@ Test(sqlite, a_temporary_file_that_cannot_be_made)
 	                   "%s", r.err);
 	ran_free(&r);
 }
+
+/* ---- losses ---- */
+
+static bool fill_late_counter(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+{
+	static const struct value bad = { .type = VALUE_STRING, .count = 1, .p = "\xff" };
+	static const struct value list = { .type = VALUE_LIST, .count = 1, .values = &bad };
+	const struct track *const process = trace_add_process(trace, SLICE_LIT("p"));
+	const struct class *const cls = trace_plan_class(trace, &(struct class){ .name = SLICE_LIT("c") });
+
+	(void)ctx;
+	if (number > 0)
+		return false;
+	cr_assert(trace_add_meta(trace, SLICE_LIT("list"), list));
+	writer_rig_event(b, cls, process, UINT64_MAX, SLICE_LIT("n"))->phase = PHASE_COUNTER;
+	writer_rig_field(b, SLICE_LIT("x"), value_u64(1));
+	writer_rig_field(b, SLICE_LIT("y"), value_u64(2));
+	writer_rig_field(b, SLICE_LIT("list"), list);
+	return true;
+}
+
+/* A counter has several rows, but one time; facts are losses of the trace, too. */
+Test(sqlite, losses_are_counted_once_and_listed)
+{
+	const struct writer_rig_job job = { .to = format_by_name("sqlite"), .fill = fill_late_counter };
+	char *const dir = make_folder(), path[1024];
+	struct writer_rig r;
+
+	make_database(&r, &job, dir, path);
+	cr_expect_eq(writer_rig_lost(&r, "sqlite/time-too-large"), 1);
+	cr_expect_eq(writer_rig_lost(&r, "sqlite/invalid-utf8"), 2);
+	expect_value(path, "SELECT group_concat(id || count) FROM (SELECT * FROM loss ORDER BY id)",
+	             "sqlite/invalid-utf82,sqlite/time-too-large1");
+	writer_rig_free(&r);
+	remove_folder(dir);
+}
