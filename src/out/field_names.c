@@ -23,13 +23,17 @@ bool field_names_may_repeat(const struct field *f, uint32_t n)
 	return false;
 }
 
+static bool is_utf8(struct slice name)
+{
+	return (name.flags & (SLICE_UTF8 | SLICE_JSON)) != 0 || utf8_valid(name.p, name.n);
+}
+
 bool field_names_may_repeat_utf8(const struct field *f, uint32_t n)
 {
 	if (field_names_may_repeat(f, n))
 		return true;
 	for (uint32_t i = 0; n > 1 && i < n; i++)
-		if ((f[i].name.flags & (SLICE_UTF8 | SLICE_JSON)) == 0 &&
-		    !utf8_valid(f[i].name.p, f[i].name.n))
+		if (!is_utf8(f[i].name))
 			return true;
 	return false;
 }
@@ -88,4 +92,27 @@ struct field *field_names_unique(struct arena *a, struct field *f, uint32_t n, u
 struct field *field_names_unique_utf8(struct arena *a, struct field *f, uint32_t n, uint32_t *renamed)
 {
 	return field_names_may_repeat_utf8(f, n) ? make_unique(a, f, n, true, renamed) : f;
+}
+
+struct field *field_names_repaired(struct arena *a, struct field *f, uint32_t n, uint32_t *changed)
+{
+	uint32_t i = 0;
+
+	while (i < n && is_utf8(f[i].name))
+		i++;
+	if (i == n)
+		return f;
+	struct field *const to = arena_alloc(a, n * sizeof *to);
+	if (to == NULL)
+		return NULL;
+	memcpy(to, f, n * sizeof *to);
+	for (; i < n; i++) {
+		if (is_utf8(f[i].name))
+			continue;
+		to[i].name = text_repaired(a, f[i].name);
+		if (to[i].name.p == NULL)
+			return NULL;
+		++*changed;
+	}
+	return to;
 }

@@ -21,4 +21,8 @@ struct field *field_names_unique(struct arena *a, struct field *f, uint32_t n, u
 bool field_names_may_repeat_utf8(const struct field *f, uint32_t n);
 struct field *field_names_unique_utf8(struct arena *a, struct field *f, uint32_t n, uint32_t *renamed);
 
+/* Returns the fields with names as text_utf8() writes them: f itself if all are UTF-8, else a copy, NULL on
+ * OOM. Adds the number of changed names to *changed. */
+struct field *field_names_repaired(struct arena *a, struct field *f, uint32_t n, uint32_t *changed);
+
 #endif

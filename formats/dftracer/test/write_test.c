@@ -212,6 +212,8 @@ static void odd_arguments(struct trace *t, struct batch *b, const struct track *
 	writer_rig_field(b, SLICE_LIT("json"),
 	                 (struct value){ .type = VALUE_JSON, .count = 9, .p = "[1,\n\t{}] " });
 	writer_rig_field(b, SLICE_LIT("num_events"), value_u64(77));
+	writer_rig_field(b, slice_str("\xff"), value_u64(1)); /* these two are one text without their bytes */
+	writer_rig_field(b, slice_str("\xfe"), value_u64(2));
 }
 
 Test(dftracer_write, arguments)
@@ -223,8 +225,8 @@ Test(dftracer_write, arguments)
 	              "\"ph\":1,\"args\":{"
 	              "\"x\":18446744073709551615,\"x (2)\":-9223372036854775808,\"hhash (2)\":1,"
 	              "\"fhash\":\"5a01136b3d98ce01\",\"hhash\":\"3c890076ed15f448\",\"nan\":\"NaN\","
-	              "\"json\":[1,  {}] ,\"num_events\":77}}");
-	expect_losses(&r, "track-changed 1, replaced-bytes 1, argument-renamed 2, not-a-number 1");
+	              "\"json\":[1,  {}] ,\"num_events\":77,\"\xef\xbf\xbd\":1,\"\xef\xbf\xbd (2)\":2}}");
+	expect_losses(&r, "track-changed 1, replaced-bytes 3, argument-renamed 3, not-a-number 1");
 	expect_clean(&r);
 	writer_rig_free(&r);
 }

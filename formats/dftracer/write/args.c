@@ -6,6 +6,7 @@
 #include "dftracer/write/write.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
+#include "out/field_names.h"
 
 #define MAX_FIELDS 59000U /* of one event; readers limit them */
 #define MAX_DEPTH 50U     /* nested lists and maps */
@@ -348,13 +349,33 @@ static void check_counter(const struct args *a)
 		}
 }
 
+/* Names are compared as they are written: two that are not UTF-8 can become one. */
+static void repair_names(struct args *a, const struct batch *b, struct arena *to)
+{
+	struct field *const f = b->fields + a->e->first_field;
+	uint32_t changed = 0;
+	const struct field *const repaired = field_names_repaired(to, f, a->n, &changed);
+
+	if (repaired == f)
+		return;
+	a->chunk->text.failed |= repaired == NULL;
+	if (repaired == NULL)
+		return;
+	ledger_add(&a->chunk->ledger, &dfw_losses[DFW_BAD_TEXT], a->e->offset, changed);
+	a->fields = repaired;
+	a->id = a->id != NULL ? &repaired[0].value : NULL;
+	a->type = a->type != NULL ? &repaired[a->type == &f[0].value ? 0 : 1].value : NULL;
+}
+
 void dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_owner owner,
               bool counter, struct chunk *chunk)
 {
 	struct args a = args_of(st, b, e, owner, chunk);
 	const size_t start = chunk->text.n;
-	const uint32_t n = a.n <= MAX_FIELDS ? a.n : 0;
+	struct arena names = { 0 };
 
+	repair_names(&a, b, &names);
+	const uint32_t n = a.n <= MAX_FIELDS ? a.n : 0;
 	text_str(&chunk->text, ",\"args\":{");
 	const size_t open = chunk->text.n;
 	if (counter)
@@ -374,4 +395,5 @@ void dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e
 	}
 	text_char(&chunk->text, '}');
 	tabletext_free(&a.seen);
+	arena_free(&names);
 }
