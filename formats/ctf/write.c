@@ -7,11 +7,13 @@
  */
 #include "ctf/ctf.h"
 
+#include "base/memory.h"
 #include "base/numbers.h"
 #include "base/scan.h"
 #include "format/fields_json.h"
 #include "json/scan.h"
 #include "model/event_traits.h"
+#include "out/field_names.h"
 #include "out/kind.h"
 #include "output/text_json.h"
 
@@ -261,12 +263,18 @@ static void put_fields_as_text(struct ctf_state *st, const struct batch *b, cons
 {
 	struct fields_json_lost lost = { 0 };
 	struct text *const s = &st->scratch;
+	struct arena a = { 0 };
+	uint32_t renamed = 0;
+	const struct field *const f =
+	    field_names_unique_utf8(&a, b->fields + e->first_field, e->nfields, &renamed);
 
 	put_text(&st->packet, e->cls->name, chunk, e->offset);
 	text_clear(s);
+	s->failed |= f == NULL && e->nfields > 0;
 	text_char(s, '{');
-	fields_json(s, b->fields + e->first_field, e->nfields, &lost);
+	fields_json(s, f, f != NULL ? e->nfields : 0, &lost);
 	text_char(s, '}');
+	arena_free(&a);
 	chunk->text.failed |= s->failed;
 	if (s->failed)
 		return;

@@ -12,6 +12,7 @@
 #include "model/event_traits.h"
 #include "model/value.h"
 #include "out/facts.h"
+#include "out/field_names.h"
 #include "out/kind.h"
 #include "output/text_json.h"
 
@@ -107,10 +108,15 @@ static void put_value_text(struct text *t, const struct value *v)
 }
 
 /* Adds all fields of an event as a JSON object. */
-static void put_fields_text(struct text *t, const struct field *f, uint32_t n)
+static void put_fields_text(struct text *t, struct field *of_event, uint32_t n)
 {
+	struct arena a = { 0 };
+	uint32_t renamed = 0;
+	const struct field *const f = field_names_unique_utf8(&a, of_event, n, &renamed);
+
+	t->failed |= f == NULL && n > 0;
 	text_char(t, '{');
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; f != NULL && i < n; i++) {
 		if (i > 0)
 			text_char(t, ',');
 		text_json_string(t, f[i].name);
@@ -118,6 +124,7 @@ static void put_fields_text(struct text *t, const struct field *f, uint32_t n)
 		fields_json_as_is(t, &f[i].value);
 	}
 	text_char(t, '}');
+	arena_free(&a);
 }
 
 /* ---- records ---- */

@@ -189,13 +189,14 @@ Test(htdump_write, texts_with_nul)
 	htw_run_named(&r, "value", value_string(slice_of("\0", 1)));
 	htw_run_event(&r, PHASE_SPAN, SLICE_LIT("x"), 2, 1);
 	htw_run_field(&r, slice_of("na\0me", 5), value_u64(1));
+	htw_run_field(&r, slice_of("na\0me", 5), value_u64(2));
 	htw_run_event(&r, PHASE_SPAN, slice_of(nuls, HTW_MAX_TEXT), 3, 1);
 	const struct oracle *const o = htw_run_decode(&r);
 	htw_run_expect_text(htw_run_nth(o, 0), "label",
 	                    "a\xef\xbf\xbd"
 	                    "b\xef\xbf\xbd");
 	htw_run_expect_text(htw_run_nth(o, 0), "value", "\xef\xbf\xbd");
-	htw_run_expect_text(htw_run_nth(o, 1), "fields", "{\"na\\u0000me\":1}");
+	htw_run_expect_text(htw_run_nth(o, 1), "fields", "{\"na\\u0000me\":1,\"na\\u0000me (2)\":2}");
 	cr_expect_eq(strlen(oracle_find(htw_run_nth(o, 2), "label")->s), HTW_MAX_TEXT / 3 * 3);
 	cr_expect_eq(htw_run_loss_of(&r, "htdump/text-nul"), 3);
 	cr_expect_eq(htw_run_loss_of(&r, "htdump/fields-as-text"), 1);

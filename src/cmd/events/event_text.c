@@ -1,9 +1,11 @@
 /* Events, values and fields as text for people, and as members of JSON. */
 #include "cmd/events/event_text.h"
 
+#include "base/memory.h"
 #include "base/numbers.h"
 #include "model/event.h"
 #include "model/event_traits.h"
+#include "out/field_names.h"
 #include "out/kind.h"
 #include "output/text_json.h"
 #include "output/text_visible.h"
@@ -165,13 +167,19 @@ static bool is_wanted(const struct shown_fields *which, const struct field *f)
 struct slice shown_fields_put(struct text *t, const struct shown_fields *which, const struct batch *b,
                               const struct event *e)
 {
+	struct field *const own = b->fields + e->first_field;
 	struct fields_json_lost lost = { 0 };
+	struct arena a = { 0 };
+	uint32_t renamed = 0;
+	const struct field *const fields =
+	    which->json ? field_names_unique_utf8(&a, own, e->nfields, &renamed) : own;
 
 	text_clear(t);
-	for (uint32_t i = 0; i < e->nfields; i++) {
-		const struct field *const f = &b->fields[e->first_field + i];
+	t->failed |= fields == NULL && e->nfields > 0;
+	for (uint32_t i = 0; fields != NULL && i < e->nfields; i++) {
+		const struct field *const f = &fields[i];
 		const size_t before = t->n;
-		if (!is_wanted(which, f))
+		if (!is_wanted(which, &own[i]))
 			continue;
 		if (t->n > 0)
 			text_char(t, which->json ? ',' : ' ');
@@ -185,5 +193,6 @@ struct slice shown_fields_put(struct text *t, const struct shown_fields *which, 
 		if (t->n > MAX_FIELDS_TEXT)
 			t->n = before;
 	}
+	arena_free(&a);
 	return slice_of(t->p, t->n);
 }
