@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/numbers.h"
+#include "base/scan.h"
 #include "base/table.h"
 #include "chrome/chrome.h"
 #include "format/fields_json.h"
@@ -718,8 +719,10 @@ static bool put_meta(struct chunk *chunk, const struct writer *w, bool outer, co
 	for (uint32_t i = 0; i < trace->nmeta; i++) {
 		if (is_outer(w->state, &trace->meta[i]) != outer)
 			continue;
-		const struct slice name = unique_name(&names, &numbered, trace->meta[i].name);
+		const struct slice own = trace->meta[i].name, name = unique_name(&names, &numbered, own);
 		t->failed |= name.p == NULL;
+		if (!utf8_valid(own.p, own.n))
+			ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], 0, 1);
 		text_str(t, any ? ",\n" : first);
 		text_char(t, '"');
 		text_json_chars(t, name);

@@ -318,4 +318,8 @@ bool parquet_declare(struct writer *w, const struct batch *b, struct chunk *chun
 void parquet_put_event(struct parquet_state *st, const struct batch *b, const struct event *e,
                        struct ledger *ledger);
 
+/* Counts the losses of JSON at the offset of the event. */
+void parquet_count_json_losses(struct ledger *ledger, const struct event *e,
+                               const struct fields_json_lost *lost);
+
 #endif

@@ -106,8 +106,8 @@ struct cell {
 	struct ledger *ledger;
 };
 
-static void count_json_losses(struct ledger *ledger, const struct event *e,
-                              const struct fields_json_lost *lost)
+void parquet_count_json_losses(struct ledger *ledger, const struct event *e,
+                               const struct fields_json_lost *lost)
 {
 	count_loss(ledger, PARQUET_LOSS_BAD_TEXT, e, lost->bad_text);
 	count_loss(ledger, PARQUET_LOSS_NOT_A_NUMBER, e, lost->not_a_number);
@@ -130,7 +130,7 @@ static void put_as_text(const struct cell *to, const struct value *v)
 	}
 	column_text(to->column, &st->tools, (struct slice){ t->p, (uint32_t)t->n, SLICE_UTF8 }, NULL);
 	if (fields_json_lost_any(&lost))
-		count_json_losses(to->ledger, to->e, &lost);
+		parquet_count_json_losses(to->ledger, to->e, &lost);
 }
 
 /* Returns false if the column's type cannot express the value. */
@@ -342,7 +342,7 @@ static void put_args(const struct row *r, const struct batch *b)
 	if (!column_end_text(&st->columns[COL_ARGS], &st->tools, at))
 		count_loss(r->ledger, PARQUET_LOSS_TOO_LONG, r->e, 1);
 	else if (fields_json_lost_any(&lost))
-		count_json_losses(r->ledger, r->e, &lost);
+		parquet_count_json_losses(r->ledger, r->e, &lost);
 }
 
 void parquet_put_event(struct parquet_state *st, const struct batch *b, const struct event *e,

@@ -208,37 +208,45 @@ static void put_losses(struct parquet_state *st, const struct ledger *total)
 
 #define FACTS_BYTES (1U << 20)
 
-/* Adds the facts of the trace as a JSON object. */
-static void put_facts(struct parquet_state *st, const struct trace *trace)
+/* Adds the facts of the trace as a JSON object to t, and their losses to the ledger. */
+static void add_facts(struct text *t, const struct trace *trace, struct ledger *ledger)
 {
 	struct fields_json_lost lost = { .bad_text = 0 };
-	struct text t = { .p = NULL };
+	const struct event whole = { .offset = 0 };
 	struct arena a = { 0 };
 	uint32_t renamed = 0;
 	const struct field *const f = field_names_unique_utf8(&a, trace->meta, trace->nmeta, &renamed);
 
-	t.failed |= f == NULL && trace->nmeta > 0;
-	text_char(&t, '{');
-	for (uint32_t i = 0; f != NULL && i < trace->nmeta && t.n < FACTS_BYTES; i++) {
+	t->failed |= f == NULL && trace->nmeta > 0;
+	text_char(t, '{');
+	for (uint32_t i = 0; f != NULL && i < trace->nmeta && t->n < FACTS_BYTES; i++) {
 		if (i > 0)
-			text_char(&t, ',');
-		fields_json(&t, &f[i], 1, &lost);
+			text_char(t, ',');
+		fields_json(t, &f[i], 1, &lost);
 	}
-	text_char(&t, '}');
-	put_pair(st, "tracetool.facts", &t);
+	text_char(t, '}');
 	arena_free(&a);
+	parquet_count_json_losses(ledger, &whole, &lost);
 }
 
-/* Adds the facts that are known at the end; they are the same in each part. */
-static void put_metadata(struct parquet_state *st, const struct writer *w)
+/* Adds the facts that are known at the end; they are the same in each part.  found: losses that are not in
+ * the total yet; gets those of the facts. */
+static void put_metadata(struct parquet_state *st, const struct writer *w, struct ledger *found)
 {
 	struct facts facts = facts_of(w->run, ~(FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS)));
+	struct ledger all = { .n = 0 };
+	struct text of_trace = { .p = NULL };
 	struct fact f;
 
 	while (facts_next(&facts, &f))
 		put_fact(st, &f);
-	put_losses(st, w->run->total);
-	put_facts(st, w->run->trace);
+	add_facts(&of_trace, w->run->trace, found);
+	ledger_merge(&all, w->run->total);
+	ledger_merge(&all, found);
+	st->metadata.failed |= all.failed;
+	put_losses(st, &all);
+	put_pair(st, "tracetool.facts", &of_trace);
+	ledger_free(&all);
 }
 
 /* ---- footer ---- */
@@ -415,9 +423,12 @@ static bool parquet_close(struct writer *w, struct chunk *chunk)
 	if (!end_group(st, chunk))
 		return report_failure(st, chunk, false);
 	const uint32_t empty = lifted_empty(&st->lifted);
+	struct ledger found = { .n = 0 };
 	if (empty > 0)
-		ledger_add(&chunk->ledger, &parquet_losses[PARQUET_LOSS_NO_ARG], 0, empty);
-	put_metadata(st, w);
+		ledger_add(&found, &parquet_losses[PARQUET_LOSS_NO_ARG], 0, empty);
+	put_metadata(st, w, &found);
+	ledger_merge(&chunk->ledger, &found);
+	ledger_free(&found);
 	while (drain_group(st, chunk, GROUP_PIECE))
 		if (!chunk_flush(chunk))
 			return true;

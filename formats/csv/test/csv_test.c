@@ -212,9 +212,11 @@ Test(csv, names_that_repair_makes_equal_get_a_number)
 	cr_expect_not_null(strstr(r.err, ": 1; the first at input offset 0 [tsv/name-repeated]"), "%s",
 	                   r.err);
 	ran_free(&r);
-	r = run_tool((const char *const[]){ "convert", "-q", "--to", "chrome", "-", "-", NULL }, lines,
+	r = run_tool((const char *const[]){ "convert", "--to", "chrome", "-", "-", NULL }, lines,
 	             sizeof lines - 1);
 	cr_expect_not_null(strstr(r.out, args), "%s%s", r.out, r.err);
 	cr_expect_not_null(strstr(r.out, facts), "%s", r.out);
+	cr_expect_not_null(strstr(r.err, ": 4; the first at input offset 0 [chrome/invalid-utf8]"), "%s",
+	                   r.err);
 	ran_free(&r);
 }

@@ -542,7 +542,8 @@ static void put_fact(struct dfw_state *st, const struct writer *w, struct chunk 
 	value = slice_of(made.text.p + n, made.text.n - n);
 	name = n > 0 ? slice_of(made.text.p, n) : name;
 	text_clear(t);
-	text_json_string(t, value); /* values of custom metadata are texts */
+	if (text_json_string(t, value) > 0) /* values of custom metadata are texts */
+		dfw_lose(chunk, DFW_BAD_TEXT, 0);
 	ledger_merge(&chunk->ledger, &made.ledger);
 	chunk->text.failed |= made.text.failed || t->failed;
 	if (t->n > DFW_MAX_RECORD / 2)
