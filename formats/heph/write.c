@@ -350,7 +350,7 @@ static void put_fields(struct hpw_packet *k, struct field *f, uint32_t n)
 {
 	struct arena a = { 0 };
 	uint32_t renamed = 0;
-	const struct field *const named = field_names_unique(&a, f, n, &renamed);
+	const struct field *const named = field_names_unique_utf8(&a, f, n, &renamed);
 
 	k->text->failed |= named == NULL;
 	if (renamed > 0)

@@ -70,28 +70,19 @@ bool field_names_number(struct arena *a, struct field *f, uint32_t n)
 	return number_names(a, f, n, false);
 }
 
-static struct field *make_unique(struct arena *a, struct field *f, uint32_t n, bool utf8, uint32_t *renamed)
+struct field *field_names_unique_utf8(struct arena *a, struct field *f, uint32_t n, uint32_t *renamed)
 {
+	if (!field_names_may_repeat_utf8(f, n))
+		return f;
 	struct field *const to = arena_alloc(a, n * sizeof *to);
-
 	if (to == NULL)
 		return NULL;
 	memcpy(to, f, n * sizeof *to);
-	if (!number_names(a, to, n, utf8))
+	if (!number_names(a, to, n, true))
 		return NULL;
 	for (uint32_t i = 0; i < n; i++)
 		*renamed += to[i].name.n != f[i].name.n;
 	return to;
-}
-
-struct field *field_names_unique(struct arena *a, struct field *f, uint32_t n, uint32_t *renamed)
-{
-	return field_names_may_repeat(f, n) ? make_unique(a, f, n, false, renamed) : f;
-}
-
-struct field *field_names_unique_utf8(struct arena *a, struct field *f, uint32_t n, uint32_t *renamed)
-{
-	return field_names_may_repeat_utf8(f, n) ? make_unique(a, f, n, true, renamed) : f;
 }
 
 struct field *field_names_repaired(struct arena *a, struct field *f, uint32_t n, uint32_t *changed)

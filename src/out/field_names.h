@@ -13,12 +13,11 @@ bool field_names_may_repeat(const struct field *f, uint32_t n);
 /* Numbers later fields of the same name: x, x (2), ...  Returns false on OOM. */
 bool field_names_number(struct arena *a, struct field *f, uint32_t n);
 
-/* Likewise, in a copy of the fields; returns f itself if all names differ, NULL on OOM.  Adds the number of
- * changed names to *renamed. */
-struct field *field_names_unique(struct arena *a, struct field *f, uint32_t n, uint32_t *renamed);
-
 /* The same for formats that write names as text_utf8() does: two names that are not UTF-8 can become one. */
 bool field_names_may_repeat_utf8(const struct field *f, uint32_t n);
+
+/* Numbers them in a copy of the fields; returns f itself if all names differ, NULL on OOM.  Adds the number
+ * of changed names to *renamed. */
 struct field *field_names_unique_utf8(struct arena *a, struct field *f, uint32_t n, uint32_t *renamed);
 
 /* Returns the fields with names as text_utf8() writes them: f itself if all are UTF-8, else a copy, NULL on

@@ -185,6 +185,26 @@ Test(heph_write_made, texts)
 	made_free(&m);
 }
 
+static void names(struct made *m, struct batch *b)
+{
+	writer_rig_event(b, m->cls, m->thread, 100, SLICE_LIT("names"))->phase = PHASE_SPAN;
+	writer_rig_field(b, slice_of("\xff", 1), value_string(SLICE_LIT("first")));
+	writer_rig_field(b, slice_of("\xfe", 1), value_string(SLICE_LIT("second")));
+}
+
+/* Names that are not UTF-8 can become one text. */
+Test(heph_write_made, names_that_repair_makes_equal)
+{
+	struct made m;
+
+	run(&m, names);
+	expect_text(&m.o.events[0], "\xef\xbf\xbd", "first");
+	expect_text(&m.o.events[0], "\xef\xbf\xbd (2)", "second");
+	cr_expect_eq(lost(&m, "heph/text-replaced"), 2);
+	cr_expect_eq(lost(&m, "heph/name-repeated"), 1);
+	made_free(&m);
+}
+
 /* Each event of a track with another name than in the input is counted. */
 static void renamed_track(struct made *m, struct batch *b)
 {
