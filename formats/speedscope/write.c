@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/open_spans.h"
 #include "model/event_traits.h"
+#include "out/tracks.h"
 #include "speedscope/speedscope.h"
 
 /* ---- frames and sampled profiles ---- */
@@ -337,7 +338,7 @@ static void write_head(struct speedscope_writer *st, const char *type, const str
 	const struct track *const process = track_process(st->track);
 
 	text_printf(t, "%s{\"type\":\"%s\",\"name\":\"", st->profiles++ > 0 ? ",\n" : "\n", type);
-	if (process != st->track && process->name.n > 0) {
+	if (process != track_without_lane(st->track) && process->name.n > 0) {
 		write_name(t, chunk, process->name);
 		text_str(t, " / ");
 	}

@@ -172,6 +172,25 @@ Test(speedscope_made, what_overlaps_stands_in_lanes)
 	writer_rig_free(&r);
 }
 
+static void overlapping_of_process(struct made *m, struct batch *b, uint32_t number)
+{
+	(void)number;
+	add_span(m, b, m->track->parent, 0, 50, "crosses");
+	add_span(m, b, m->track->parent, 20, 50, "crosses");
+}
+
+Test(speedscope_made, lanes_of_a_process_have_its_name_once)
+{
+	struct writer_rig r;
+	struct check c = run(&r, overlapping_of_process, 1);
+
+	cr_expect_eq(c.evented, 2);
+	cr_expect_not_null(strstr(writer_rig_text(&r, NULL), "\"process\""));
+	cr_expect_not_null(strstr(writer_rig_text(&r, NULL), "\"process (2)\""));
+	check_free(&c);
+	writer_rig_free(&r);
+}
+
 /* ---- limits ---- */
 
 /* In order of their ends, as lanes of deep stacks require. */
