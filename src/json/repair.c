@@ -12,7 +12,8 @@
 
 #include "base/scan.h"
 
-#define MAX_KEY 100 /* max bytes of a key that is expected after a quote */
+#define MAX_KEY 100       /* max bytes of a key that is expected after a quote */
+#define MAX_LONG_KEY 1000 /* of a key in quotes */
 
 /* ---- faults and places ---- */
 
@@ -254,28 +255,31 @@ static uint32_t cesu_pair(const char *p, const char *end)
 	return 0x10000 + ((s[1] & 0xfU) << 16 | (s[2] & 0x3fU) << 10 | (s[4] & 0xfU) << 6 | (s[5] & 0x3fU));
 }
 
-/* Writes the bytes at p that are not ASCII. */
+/* Writes the bytes at p that are not ASCII: all of them, since their end is searched only once. */
 static const char *put_high(struct json_repair *x, const char *p, const char *end)
 {
 	const char *q = p;
 
 	while (q < end && (unsigned char)*q >= 0x80)
 		q++;
-	const size_t good = utf8_valid_prefix(p, (size_t)(q - p));
-	text_add(&x->text, p, good);
-	p += good;
-	if (p == q)
-		return p;
-	add_fault(x, JSON_FAULT_UTF8, p);
-	const uint32_t c = cesu_pair(p, q);
-	if (c == 0) {
-		text_str(&x->text, "\xef\xbf\xbd");
-		return p + utf8_invalid_run(p, (size_t)(q - p));
+	for (;;) {
+		const size_t good = utf8_valid_prefix(p, (size_t)(q - p));
+		text_add(&x->text, p, good);
+		p += good;
+		if (p == q)
+			return p;
+		add_fault(x, JSON_FAULT_UTF8, p);
+		const uint32_t c = cesu_pair(p, q);
+		if (c == 0) {
+			text_str(&x->text, "\xef\xbf\xbd");
+			p += utf8_invalid_run(p, (size_t)(q - p));
+			continue;
+		}
+		char *const to = text_reserve(&x->text, 4);
+		if (to != NULL)
+			x->text.n += (size_t)(json_put_utf8(to, c) - to);
+		p += 6;
 	}
-	char *const to = text_reserve(&x->text, 4);
-	if (to != NULL)
-		x->text.n += (size_t)(json_put_utf8(to, c) - to);
-	return p + 6;
 }
 
 static void put_text(struct json_repair *x, const char *p, const char *end)
@@ -428,10 +432,11 @@ struct walk {
 	const char *e;
 	unsigned __int128 any; /* a bit for each level, as in x->objects: the level has an item */
 	enum expected expected;
-	const char *comma; /* the last comma between items */
-	bool ended;        /* the object ends before p without its bracket */
-	bool in_text;      /* and it ends inside a key or value */
-	bool no_end[2];    /* no line, [1]: no comment in brackets, ends between p and e */
+	const char *comma;  /* the last comma between items */
+	bool ended;         /* the object ends before p without its bracket */
+	bool in_text;       /* and it ends inside a key or value */
+	bool no_end[2];     /* no line, [1]: no comment in brackets, ends between p and e */
+	const char *no_key; /* no quote before it begins a key: they are escaped in a text that is none */
 };
 
 static bool in_object(const struct walk *w)
@@ -577,24 +582,44 @@ static const char *read_text(struct walk *w, const char *p)
 	return end;
 }
 
+/* Reads a key and its colon at the quote p.  Returns the position after them, or NULL; then it remembers
+ * which quotes after p can begin no key either, since they end where this text ends. */
+static const char *quoted_key(struct walk *w, const char *p, struct slice *key, bool *cut)
+{
+	const struct json lenient = { .lenient = true, .complete = w->x->complete, .depth = 1 };
+	struct json x = lenient, again = lenient;
+	enum json_kind kind;
+
+	if (w->no_key != NULL && p < w->no_key)
+		return NULL;
+	const char *const v = json_key(&x, p, w->e, key, &kind);
+	if (v != NULL && key->n <= MAX_LONG_KEY)
+		return v;
+	*cut = v == NULL && x.error.cut;
+	w->x->more |= *cut && !w->x->complete;
+	if (v != NULL)
+		w->no_key = key->p + key->n - MAX_LONG_KEY - 1;
+	else
+		w->no_key = *cut ? w->e : json_string(&again, p, w->e, &kind) - 1;
+	return NULL;
+}
+
 static const char *read_key(struct walk *w, const char *p)
 {
 	struct json_repair *const x = w->x;
-	struct json lenient = { .lenient = true, .complete = x->complete, .depth = 1 };
-	enum json_kind kind;
 	struct slice key;
+	bool cut = false;
 	const char *v;
 
 	if (*p == '"') {
-		v = json_key(&lenient, p, w->e, &key, &kind);
-		x->more |= v == NULL && lenient.error.cut && !x->complete;
+		v = quoted_key(w, p, &key, &cut);
 	} else {
 		v = bare_key(x, p, w->e, &key);
 		if (v != NULL && w->expected == EXPECT_NEXT && !x->records->is_key(key))
 			v = NULL;
 	}
-	if (v == NULL || key.n > MAX_KEY * 10) {
-		w->ended = w->in_text = lenient.error.cut && x->complete && *p == '"';
+	if (v == NULL) {
+		w->ended = w->in_text = cut && x->complete;
 		return w->ended ? w->e : skip_foreign(w, p);
 	}
 	begin_item(w, p);

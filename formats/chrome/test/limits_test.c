@@ -190,7 +190,10 @@ Test(chrome_cost, repeated_texts)
 		"/*",
 		"{\"ph\":\"X\"{\"ts\":1,",
 		"\"}{'ph':'X'\"name\":\"a\"null,\"tid\":",
+		"\\\"",
+		"\xff",
 	};
+	static const char *const ends[] = { "", "\",\"dur\":1}]" };
 
 	for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
 		for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
@@ -198,7 +201,10 @@ Test(chrome_cost, repeated_texts)
 			text_str(&t, heads[i]);
 			while (t.n < 500000)
 				text_str(&t, texts[k]);
-			cost_of("validate -q --from chrome -", t.p, t.n, NULL);
+			for (size_t m = 0; m < sizeof ends / sizeof ends[0]; m++) {
+				text_str(&t, ends[m]);
+				cost_of("validate -q --from chrome -", t.p, t.n, NULL);
+			}
 			text_free(&t);
 		}
 }
