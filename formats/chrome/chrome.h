@@ -252,6 +252,11 @@ struct chrome_reading {
 	struct chrome_line {
 		uint64_t number, start;
 	} line, next_line;
+	struct chrome_counted {
+		const char *to; /* counted from p up to here; NULL: not yet */
+		uint64_t offset;
+		struct chrome_line line;
+	} counted;
 
 	/* Window: of the input, or of its text converted to UTF-8. */
 	const char *p, *end;
@@ -441,8 +446,11 @@ void chrome_wide_free(struct chrome_wide *w); /* NULL: nothing */
  * window has none. */
 bool chrome_wide_window(struct chrome_reading *st, bool more);
 
-/* Returns the number of input bytes from which [st->p, at) was converted. */
-uint64_t chrome_wide_bytes(const struct chrome_reading *st, const char *at);
+/* Returns the number of input bytes from which [from, at) of the window was converted. */
+uint64_t chrome_wide_bytes(const struct chrome_reading *st, const char *from, const char *at);
+
+/* Returns the position in the window after so many bytes of the input, or the window's end. */
+const char *chrome_wide_after(const struct chrome_reading *st, uint64_t bytes);
 
 /* Changes positions of the record in the text to those in the input. */
 void chrome_wide_end(struct chrome_reading *st, struct record *rec);
@@ -464,7 +472,7 @@ void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char 
     __attribute__((format(printf, 4, 5)));
 
 /* chrome_report_place() reports a position that is no longer in the window: chrome_place() keeps it. */
-struct chrome_place chrome_place(const struct chrome_reading *st, const char *at);
+struct chrome_place chrome_place(struct chrome_reading *st, const char *at);
 void chrome_report_place(struct chrome_reading *st, enum chrome_rule rule, const struct chrome_place *at,
                          const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 

@@ -9,17 +9,33 @@
 
 /* ---- findings ---- */
 
-struct chrome_place chrome_place(const struct chrome_reading *st, const char *at)
+/* Returns the bytes of the input from which [from, to) of the window was read. */
+static uint64_t bytes_between(const struct chrome_reading *st, const char *from, const char *to)
 {
-	struct chrome_line line = st->line;
+	return st->wide != NULL ? chrome_wide_bytes(st, from, to) : (uint64_t)(to - from);
+}
+
+/* A record may have a finding for each of its members: lines are counted from the last finding on. */
+struct chrome_place chrome_place(struct chrome_reading *st, const char *at)
+{
+	struct chrome_counted *const c = &st->counted;
+	const char *last = NULL;
 
 	at = chrome_origin(st, at);
-	for (const char *p = st->p; p < at && (p = memchr(p, '\n', (size_t)(at - p))) != NULL; p++) {
-		line.number++;
-		line.start = chrome_offset(st, p + 1);
+	if (c->to == NULL || at < c->to)
+		*c = (struct chrome_counted){ st->p, chrome_offset(st, st->p), st->line };
+	for (const char *p = c->to; p < at && (p = memchr(p, '\n', (size_t)(at - p))) != NULL; p++) {
+		c->line.number++;
+		last = p + 1;
 	}
-	const uint64_t offset = chrome_offset(st, at);
-	return (struct chrome_place){ offset, line.number, offset - line.start + 1,
+	if (last != NULL)
+		c->line.start = c->offset + bytes_between(st, c->to, last);
+	if (at > c->to) {
+		c->offset += bytes_between(st, c->to, at);
+		c->to = at;
+	}
+	const uint64_t offset = at == c->to ? c->offset : chrome_offset(st, at);
+	return (struct chrome_place){ offset, c->line.number, offset - c->line.start + 1,
 		                      st->r->records + (st->where == CHROME_IN_EVENTS) };
 }
 

@@ -209,7 +209,8 @@ uint64_t chrome_offset(const struct chrome_reading *st, const char *at)
 	const struct input *const in = st->r->in;
 
 	at = chrome_origin(st, at);
-	return st->wide != NULL ? input_offset(in, in->p) + chrome_wide_bytes(st, at) : input_offset(in, at);
+	return st->wide != NULL ? input_offset(in, in->p) + chrome_wide_bytes(st, st->p, at)
+	                        : input_offset(in, at);
 }
 
 /* ---- items ---- */
@@ -661,6 +662,7 @@ static enum record_status next_step(struct chrome_reading *st, struct record *re
 	if (st->phases.base != base || st->phases.samples != st->in_samples || st->wide != NULL)
 		st->phases = (struct chrome_phases){ .base = base, .samples = st->in_samples };
 	st->repaired = st->borrowed = false;
+	st->counted.to = NULL;
 	if (st->damage.goes_on)
 		return skip_damage(st, rec, st->p, st->damage.rule);
 	switch (st->where) {

@@ -326,10 +326,10 @@ bool chrome_skip_rest(struct chrome_reading *st, struct record *rec, enum record
 		memmove(s, s + 1, --st->nskips * sizeof *s);
 	if (st->nskips == 0 || s->from != at)
 		return false;
-	const char *end =
-	    st->wide == NULL && s->to - at <= (uint64_t)(st->end - st->p) ? st->p + (s->to - at) : st->p;
-	while (end < st->end && chrome_offset(st, end) < s->to)
-		end++;
+	const uint64_t left = (uint64_t)(st->end - st->p);
+	const char *const end = st->wide != NULL    ? chrome_wide_after(st, s->to - at)
+	                        : s->to - at < left ? st->p + (s->to - at)
+	                                            : st->end;
 	*status = RECORD_MORE;
 	if (chrome_offset(st, end) >= s->to || st->last) {
 		*status = chrome_end_gap(st, rec, CHROME_DROPPED, st->p, end);

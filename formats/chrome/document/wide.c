@@ -37,21 +37,31 @@ void chrome_wide_free(struct chrome_wide *w)
 
 /* ---- positions ---- */
 
-/* Returns the number of units from which the text [p, end) was converted. */
-static uint64_t units(const char *p, const char *end)
+/* Returns the number of units from which the character that begins with this byte was converted. */
+static uint32_t units(char c)
 {
-	uint64_t n = 0;
-
-	for (; p < end; p++)
-		n += ((unsigned char)*p & 0xc0) != 0x80 ? (unsigned char)*p < 0xf0 ? 1U : 2U : 0U;
-	return n;
+	return ((unsigned char)c & 0xc0) != 0x80 ? (unsigned char)c < 0xf0 ? 1U : 2U : 0U;
 }
 
-uint64_t chrome_wide_bytes(const struct chrome_reading *st, const char *at)
+uint64_t chrome_wide_bytes(const struct chrome_reading *st, const char *from, const char *at)
 {
 	const struct text *const t = &st->wide->text;
+	uint64_t n = 0;
 
-	return at < t->p || at > t->p + t->n ? 0 : 2 * units(st->p, at);
+	if (at < t->p || at > t->p + t->n)
+		return 0;
+	for (const char *p = from; p < at; p++)
+		n += units(*p);
+	return 2 * n;
+}
+
+const char *chrome_wide_after(const struct chrome_reading *st, uint64_t bytes)
+{
+	const char *p = st->p;
+
+	for (uint64_t n = 0; p < st->end && n < bytes; p++)
+		n += 2 * (uint64_t)units(*p);
+	return p;
 }
 
 /* ---- conversion ---- */
@@ -124,8 +134,8 @@ void chrome_wide_end(struct chrome_reading *st, struct record *rec)
 {
 	const struct input *const in = st->r->in;
 	struct chrome_wide *const w = st->wide;
-	const uint64_t before = rec->role < RECORD_IS_GAP ? chrome_wide_bytes(st, rec->p) : 0,
-	               n = chrome_wide_bytes(st, rec->end);
+	const uint64_t before = rec->role < RECORD_IS_GAP ? chrome_wide_bytes(st, st->p, rec->p) : 0,
+	               n = chrome_wide_bytes(st, st->p, rec->end);
 
 	w->at += (size_t)(rec->end - st->p);
 	rec->p = in->p + before;

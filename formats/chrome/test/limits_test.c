@@ -209,6 +209,19 @@ Test(chrome_cost, repeated_texts)
 		}
 }
 
+/* Nearly all facts are beyond the limit, and each is a finding with a line. */
+Test(chrome_cost, facts_that_are_left_out)
+{
+	struct text t = { .p = NULL };
+
+	text_str(&t, "{\"otherData\":{");
+	while (t.n < 4000000)
+		text_str(&t, "\"k\":1,");
+	text_str(&t, "\"k\":1},\"traceEvents\":[]}");
+	cost_of("validate -q \"$1\"", t.p, t.n, NULL);
+	text_free(&t);
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 /* The args have the name of the members, and that with up to 63 times "event." before it. */
 Test(host_memory, chrome_repeated_members_stay_small)
