@@ -240,7 +240,8 @@ static void use_tracks(const struct pfc_copy *copy, const struct pf_extra_of *of
 		copier_uses(copy->to, pfc_track_key(&copy->names, of->uuids[i]));
 }
 
-/* Keeps descriptors of threads and processes (used by pid and tid), and others whose uuid is used. */
+/* Keeps descriptors of threads and processes (used by pid and tid), of the root of all tracks (uuid 0), by
+ * which a trace of tracetool is known as such, and others whose uuid is used. */
 static void note_references(struct pfc_copy *copy, const struct pfc_packet *k, const struct pfc_sequence *q)
 {
 	struct copier *const c = copy->to;
@@ -262,16 +263,18 @@ static void note_references(struct pfc_copy *copy, const struct pfc_packet *k, c
 		return;
 	}
 	struct pf_wire w = pf_wire_on(k->descriptor);
-	bool is_numbered = false, has_uuid = false;
+	uint64_t uuid = 0;
+	bool is_numbered = false;
 	while (pf_wire_next(&w)) {
 		if (w.tag == PF_TAG(PF_descriptor_parent_uuid, PF_VARINT))
 			copier_uses(c, pfc_track_key(&copy->names, w.v));
-		has_uuid |= w.tag == PF_TAG(PF_descriptor_uuid, PF_VARINT);
+		if (w.tag == PF_TAG(PF_descriptor_uuid, PF_VARINT))
+			uuid = w.v;
 		is_numbered |= w.tag == PF_TAG(PF_descriptor_thread, PF_BYTES) ||
 		               w.tag == PF_TAG(PF_descriptor_process, PF_BYTES);
 	}
-	copier_defines(c, pfc_track_key(&copy->names, pf_number(k->descriptor, PF_descriptor_uuid)));
-	if (is_numbered || !has_uuid)
+	copier_defines(c, pfc_track_key(&copy->names, uuid));
+	if (is_numbered || uuid == 0)
 		copier_needs(c);
 }
 
