@@ -389,8 +389,10 @@ void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, co
 }
 
 /* The product of the fields: 0 if one is missing, negative or no integer, or the product has more than 64
- * bits. */
-static uint64_t bytes_in(const struct plan_bytes *bytes, const struct batch *b, const struct event *e)
+ * bits.  A span that lacks the first field is no sign that spans of the trace have bytes: a reader may give
+ * no fields then, or others that are of no use here. */
+static uint64_t bytes_in(struct stats *s, const struct plan_bytes *bytes, const struct batch *b,
+                         const struct event *e)
 {
 	uint64_t product = 1;
 
@@ -398,8 +400,11 @@ static uint64_t bytes_in(const struct plan_bytes *bytes, const struct batch *b, 
 		const struct field *const f =
 		    field_find(b->fields + e->first_field, e->nfields, bytes->field[i]);
 		struct value v;
-		if (f == NULL || !number_of(&f->value, &v) || v.type > VALUE_I64 ||
-		    (v.type >= VALUE_I8 && v.i64 < 0) || __builtin_mul_overflow(product, v.u64, &product))
+		if (f == NULL)
+			return 0;
+		s->has_bytes = true;
+		if (!number_of(&f->value, &v) || v.type > VALUE_I64 || (v.type >= VALUE_I8 && v.i64 < 0) ||
+		    __builtin_mul_overflow(product, v.u64, &product))
 			return 0;
 	}
 	return product;
@@ -411,8 +416,7 @@ void groups_count_bytes(struct stats *s, struct total *bytes, const struct batch
 
 	if (of == NULL)
 		return;
-	s->has_bytes = true;
-	total_add(bytes, bytes_in(of, b, e));
+	total_add(bytes, bytes_in(s, of, b, e));
 }
 
 bool groups_lacks_field(const struct stats *s, unsigned i)

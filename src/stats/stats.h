@@ -278,7 +278,7 @@ struct stats {
 	struct slice sum_of;            /* the field whose values are added up; no bytes: none */
 	uint64_t summed;                /* events that have the field */
 	bool summed_number;             /* a value of the field is a number, or text of one */
-	bool has_bytes;                 /* the vocabulary counts bytes of some spans that have fields */
+	bool has_bytes; /* some spans have a field that the vocabulary names for their bytes */
 	struct plan_bytes_cache bytes_known;
 	struct group_values *values; /* by.n */
 
