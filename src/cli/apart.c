@@ -209,7 +209,7 @@ static void finish_slot(void *ctx, size_t index)
 #endif
 
 /* The same if files are read in groups: the frame opens each once more. */
-#define APART_GROUP_FILE (APART_BYTES / 8)
+#define APART_GROUP_FILE (APART_BYTES / 2)
 
 static bool are_large(const struct input_tree *files, bool in_groups)
 {

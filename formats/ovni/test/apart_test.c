@@ -10,7 +10,7 @@
 
 #define PROCESSES 3
 #define THREADS 2
-#define EVENTS 6000 /* of a stream: 12 bytes each, and their payloads */
+#define EVENTS 24000 /* of a stream: 12 bytes each, and their payloads */
 
 /* A change of the second process. */
 enum change {
