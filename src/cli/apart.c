@@ -53,7 +53,8 @@ static bool is_frame(const struct apart_part *f)
 	return f->number == f->of->nparts;
 }
 
-/* Streams of a trace are merged, but not many if they are packed: a part may have fewer. */
+/* Adds what opening the file has found.  Streams are merged, but few that are packed, and a part may have
+ * fewer than the trace: such traces are read as a whole. */
 static bool file_opened(void *ctx, const struct source *s)
 {
 	struct apart_part *const f = ctx;
