@@ -22,11 +22,6 @@ const struct loss ndjson_losses[NDJSON_LOSSES + 1] = {
 
 /* ---- text ---- */
 
-static bool is_utf8(struct slice s)
-{
-	return (s.flags & (SLICE_UTF8 | SLICE_JSON)) != 0 || utf8_valid(s.p, s.n);
-}
-
 /* Writes valid UTF-8 in escaped form: a backslash is `\\`, in JSON four backslashes. */
 static void put_valid(struct text *t, const char *p, size_t n)
 {
@@ -205,7 +200,7 @@ static bool map_fits_object(struct text *t, const struct value *v)
 {
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct value *const key = &v->values[2 * (size_t)i];
-		if (key->type != VALUE_STRING || !is_utf8(value_text(key)))
+		if (key->type != VALUE_STRING || !slice_is_utf8(value_text(key)))
 			return false;
 	}
 	if (v->count == 1 && v->values[0].count > 0 && v->values[0].p[0] == '$')
@@ -254,7 +249,7 @@ static unsigned kind_of(struct text *t, const struct value *v)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_STRING:
-		return is_utf8(value_text(v)) ? VALUE_STRING : KIND_ESCAPED;
+		return slice_is_utf8(value_text(v)) ? VALUE_STRING : KIND_ESCAPED;
 	case VALUE_JSON:
 		return json_fits_line(v) ? VALUE_JSON : KIND_JSON_TEXT;
 	case VALUE_LIST:
@@ -452,7 +447,7 @@ static struct slice name_at(const void *ctx, uint32_t i)
 static bool fits_object(const struct field *f, uint32_t n, struct text *t)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (!is_utf8(f[i].name))
+		if (!slice_is_utf8(f[i].name))
 			return false;
 	return are_distinct(t, name_at, f, n);
 }

@@ -224,7 +224,7 @@ static struct dictionary_text find_text(struct dictionary *d, struct slice s)
 
 	if (known != TABLE_NONE)
 		return (struct dictionary_text){ .number = known >> 1, .repaired = (known & 1) != 0 };
-	if ((s.flags & (SLICE_UTF8 | SLICE_JSON)) != 0 || utf8_valid(s.p, s.n))
+	if (slice_is_utf8(s))
 		return add_text(d, s);
 	return add_repaired(d, s);
 }

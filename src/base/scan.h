@@ -15,6 +15,11 @@ static inline bool utf8_valid(const char *p, size_t n)
 	return utf8_valid_prefix(p, n) == n;
 }
 
+static inline bool slice_is_utf8(struct slice s)
+{
+	return (s.flags & (SLICE_UTF8 | SLICE_JSON)) != 0 || utf8_valid(s.p, s.n);
+}
+
 /* The size of the valid character at p, of n > 0 bytes; 0: there is none. */
 size_t utf8_size(const char *p, size_t n);
 

@@ -44,11 +44,9 @@ static bool many_differ(const struct value *map)
 
 static bool any_is_bad(const struct value *map)
 {
-	for (uint32_t i = 0; i < map->count; i++) {
-		const struct slice key = key_at(map, i);
-		if ((key.flags & (SLICE_UTF8 | SLICE_JSON)) == 0 && !utf8_valid(key.p, key.n))
+	for (uint32_t i = 0; i < map->count; i++)
+		if (!slice_is_utf8(key_at(map, i)))
 			return true;
-	}
 	return false;
 }
 

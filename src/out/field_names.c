@@ -23,17 +23,12 @@ bool field_names_may_repeat(const struct field *f, uint32_t n)
 	return false;
 }
 
-static bool is_utf8(struct slice name)
-{
-	return (name.flags & (SLICE_UTF8 | SLICE_JSON)) != 0 || utf8_valid(name.p, name.n);
-}
-
 bool field_names_may_repeat_utf8(const struct field *f, uint32_t n)
 {
 	if (field_names_may_repeat(f, n))
 		return true;
 	for (uint32_t i = 0; n > 1 && i < n; i++)
-		if (!is_utf8(f[i].name))
+		if (!slice_is_utf8(f[i].name))
 			return true;
 	return false;
 }
@@ -89,7 +84,7 @@ struct field *field_names_repaired(struct arena *a, struct field *f, uint32_t n,
 {
 	uint32_t i = 0;
 
-	while (i < n && is_utf8(f[i].name))
+	while (i < n && slice_is_utf8(f[i].name))
 		i++;
 	if (i == n)
 		return f;
@@ -98,7 +93,7 @@ struct field *field_names_repaired(struct arena *a, struct field *f, uint32_t n,
 		return NULL;
 	memcpy(to, f, n * sizeof *to);
 	for (; i < n; i++) {
-		if (is_utf8(f[i].name))
+		if (slice_is_utf8(f[i].name))
 			continue;
 		to[i].name = text_repaired(a, f[i].name);
 		if (to[i].name.p == NULL)

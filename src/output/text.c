@@ -176,7 +176,7 @@ struct slice text_repaired(struct arena *a, struct slice s)
 
 	if (s.p == NULL)
 		return SLICE_LIT(""); /* p NULL would mean OOM */
-	if ((s.flags & (SLICE_UTF8 | SLICE_JSON)) != 0 || utf8_valid(s.p, s.n))
+	if (slice_is_utf8(s))
 		return s;
 	text_utf8(&t, s);
 	const bool fits = !t.failed && t.n <= UINT32_MAX;

@@ -35,16 +35,8 @@ static void add_total(struct stats *s, struct total *to, unsigned __int128 v)
 /* Returns the text as in JSON, except in a table of parts; p is NULL on OOM. */
 static struct slice valid_text(struct stats *s, struct slice text)
 {
-	struct text valid = { .p = NULL };
-
 	text.flags = 0; /* it is of the other table: no cache may use its address */
-	if (text.n == 0 || s->of_parts || utf8_valid(text.p, text.n))
-		return text.p != NULL ? text : SLICE_LIT("");
-	text_utf8(&valid, text);
-	const struct slice copy =
-	    valid.failed ? (struct slice){ .p = NULL } : arena_copy(&s->text, slice_of(valid.p, valid.n));
-	text_free(&valid);
-	return copy;
+	return s->of_parts && text.p != NULL ? text : text_repaired(&s->text, text);
 }
 
 static bool valid_values(struct stats *s, const struct slice *from, unsigned n, struct slice *to)

@@ -92,7 +92,7 @@ static uint64_t count_type(const struct value *v, enum value_type type)
 static bool is_map_of_texts(const struct value *v)
 {
 	for (uint64_t i = 0; i < elements(v); i++)
-		if (v->values[i].type != VALUE_STRING || !d9w_is_utf8(value_text(&v->values[i])))
+		if (v->values[i].type != VALUE_STRING || !slice_is_utf8(value_text(&v->values[i])))
 			return false;
 	return true;
 }
@@ -101,7 +101,7 @@ static struct d9w_cell text_cell(struct d9w_values *x, struct slice s, struct ch
 {
 	struct d9w_cell cell = plain_cells[VALUE_STRING];
 
-	if (!d9w_is_utf8(s))
+	if (!slice_is_utf8(s))
 		return (struct d9w_cell){ D9_BYTES, D9_MADE_TEXT, 0 };
 	cell.id = add_pooled(x, s, chunk);
 	if (cell.id != D9W_NO_ID)
@@ -123,7 +123,7 @@ static struct d9w_cell list_cell(struct d9w_values *x, const struct value *v, st
 	if (addresses > 0 && count_type(v, VALUE_U64) == 0)
 		cell.type = D9_MADE_STACK;
 	for (uint64_t i = 0; i < elements(v) && !chunk->text.failed; i++)
-		if (v->values[i].type == VALUE_STRING && d9w_is_utf8(value_text(&v->values[i])))
+		if (v->values[i].type == VALUE_STRING && slice_is_utf8(value_text(&v->values[i])))
 			(void)add_pooled(x, value_text(&v->values[i]), chunk);
 	return cell;
 }
@@ -134,7 +134,7 @@ struct d9w_cell d9w_cell_of(struct d9w_values *x, const struct value *v, struct 
 		return text_cell(x, value_text(v), chunk);
 	if (v->type == VALUE_LIST || v->type == VALUE_MAP)
 		return list_cell(x, v, chunk);
-	if (v->type == VALUE_JSON && !d9w_is_utf8(value_text(v)))
+	if (v->type == VALUE_JSON && !slice_is_utf8(value_text(v)))
 		return (struct d9w_cell){ D9_BYTES, D9_MADE_TEXT, 0 };
 	return plain_cells[v->type];
 }
@@ -217,7 +217,7 @@ static struct d9w_cell element_cell(struct d9w_values *x, const struct value *v,
 	if (v->type == VALUE_NONE || v->type == VALUE_JSON || (list && depth >= D9_MAX_NESTING))
 		return as_json;
 	if (v->type == VALUE_STRING) {
-		cell = d9w_is_utf8(value_text(v)) ? cell : (struct d9w_cell){ D9_BYTES, D9_MADE_TEXT, 0 };
+		cell = slice_is_utf8(value_text(v)) ? cell : (struct d9w_cell){ D9_BYTES, D9_MADE_TEXT, 0 };
 		cell.id = cell.wire == D9_STRING ? find_pooled(x, value_text(v)) : D9W_NO_ID;
 		if (cell.id != D9W_NO_ID)
 			cell.wire = D9_POOLED_STRING;

@@ -95,11 +95,6 @@ void d9w_text32(struct text *t, struct slice s)
 	text_slice(t, s);
 }
 
-bool d9w_is_utf8(struct slice s)
-{
-	return (s.flags & SLICE_UTF8) != 0 || s.n == 0 || utf8_valid(s.p, s.n);
-}
-
 bool d9w_put_repaired(struct text *t, struct slice s, uint32_t max)
 {
 	const size_t start = t->n;

@@ -36,7 +36,6 @@ void d9w_varint(struct text *t, uint64_t v);
 
 /* Adds a text, cut to `max` bytes, with U+FFFD for bytes that are not UTF-8.  Returns true if it changed. */
 bool d9w_put_repaired(struct text *t, struct slice s, uint32_t max);
-bool d9w_is_utf8(struct slice s);
 
 /* Returns the delta from *base of a timed event at `ts`, and sets *base to ts.  Writes a reset first if the
  * delta would not fit. */

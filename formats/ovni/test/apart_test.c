@@ -65,7 +65,8 @@ static void add(FILE *f, const char *code, uint64_t clock, const void *payload, 
 	memcpy(head + 1, code, 3);
 	memcpy(head + 4, &clock, sizeof clock);
 	fwrite(head, 1, sizeof head, f);
-	fwrite(payload, 1, n, f);
+	if (n > 0)
+		fwrite(payload, 1, n, f);
 }
 
 /* Tasks are created in one thread and run in the other. */
