@@ -404,7 +404,7 @@ static void check_breakdown(const struct ovni_system *s, struct reader *r)
 
 /* ---- processes that are read apart (trace_ops.apart_length) ---- */
 
-/* The vocabulary has tables of processes, such as of tasks, which any of their threads defines and uses. */
+/* Threads of a process define and use its tables in the vocabulary, such as that of tasks. */
 static size_t process_length(const char *path)
 {
 	size_t n = 0;
@@ -416,7 +416,7 @@ static size_t process_length(const char *path)
 
 enum claim_kind { CLAIM_PROCESS, CLAIM_TRACKS, CLAIM_CLASS, CLAIM_MARKS };
 
-/* The marks that the streams declare, in any order. */
+/* The marks that the streams declare, in any order; 0: none. */
 static uint64_t hash_marks(const struct ovni_system *s)
 {
 	uint64_t sum = 0;
@@ -430,13 +430,14 @@ static uint64_t hash_marks(const struct ovni_system *s)
 	return sum;
 }
 
-/* Conflicting metadata and most limits are findings of streams, which the engine compares.  Here is what
- * nothing is reported about: the names of marks, which any process may declare, and other limits. */
+/* Conflicting metadata and most limits are findings of opened streams, which the caller compares.  Claimed is
+ * what has no finding: processes, the names of marks, which any process may declare, and the other limits. */
 static bool ovni_claims(const void *shared, const struct trace *trace, struct claims *c)
 {
 	const struct ovni_shared *const sh = shared;
 	const struct ovni_system *const s = &sh->system;
-	bool has_marks = s->nlabels > 0, ok = s->unknown == NULL && sh->codes.others.cls == NULL;
+	const uint64_t marks = hash_marks(s);
+	bool has_marks = marks != 0, ok = s->unknown == NULL && sh->codes.others.cls == NULL;
 
 	for (uint32_t i = 0; ok && i < s->nprocesses; i++) {
 		const struct ovni_process *const p = &s->processes[i];
@@ -449,9 +450,7 @@ static bool ovni_claims(const void *shared, const struct trace *trace, struct cl
 		has_marks |= name.n == 3 && memcmp(name.p, "OM", 2) == 0;
 		ok = claims_put(c, CLAIM_CLASS, hash_bytes(name.p, name.n, hash_seed()), 0, 0);
 	}
-	for (uint32_t i = 0; i < OVNI_MARK_TYPES; i++)
-		has_marks |= s->marks[i].title.p != NULL;
-	return ok && (!has_marks || claims_put(c, CLAIM_MARKS, 0, hash_marks(s), 0)) &&
+	return ok && (!has_marks || claims_put(c, CLAIM_MARKS, 0, marks, 0)) &&
 	       claims_put(c, CLAIM_TRACKS, c->input, 0, trace->ntracks) &&
 	       c->keys[CLAIM_CLASS] <= OVNI_MAX_CODES && c->weights[CLAIM_TRACKS] < TRACE_MAX_TRACKS;
 }

@@ -1,13 +1,13 @@
 /*
- * Reads the files of a trace apart: each, or each group with a common state, on one core with a trace of its
- * own.
+ * Reads the parts of a trace apart: each on one core, with a trace of its own.  A part is a file, or the
+ * files with a common state.
  *
- * The result equals that of reading one file after another if these parts are independent (format/claims.h).
+ * The result equals that of reading one file after another if the parts are independent (format/claims.h).
  * Whether they are is known only when they are read, so messages wait for the end.  If they are not, the
  * trace is to be read as a whole.  Both depend on the files alone, not on the number of threads.
  *
- * If files are read in groups, the checks of the whole trace are a part of their own, the frame: it opens all
- * files, but reads no records.  What it finds in opening them must be what the groups found.
+ * If parts have several files, the checks of the whole trace are a part of their own, the frame: it opens all
+ * files, but reads no records.  What it finds in opening them must be what the other parts found.
  */
 #include "cli/apart.h"
 
@@ -86,7 +86,7 @@ static void file_progress(void *ctx, const struct input *in)
 		options_progress(&f->of->trace->run->options, in);
 }
 
-static bool read_file(struct apart_part *f)
+static bool read_part(struct apart_part *f)
 {
 	const struct apart *const a = f->of;
 	enum stage_status status = STAGE_MORE;
@@ -138,7 +138,7 @@ static void run_slot(void *ctx, size_t index)
 		.opened = file_opened, .closed = file_closed, .progress = file_progress, .ctx = f
 	};
 	f->opened = 0;
-	if (!read_file(f))
+	if (!read_part(f))
 		atomic_store(&a->refused, true);
 	pipeline_end(f->pipeline);
 }
@@ -209,10 +209,10 @@ static void finish_slot(void *ctx, size_t index)
 #define APART_BYTES (256U << 10)
 #endif
 
-/* The same if files are read in groups: the frame opens each once more. */
-#define APART_GROUP_FILE (APART_BYTES / 2)
+/* The same for parts of several files: the frame opens each once more. */
+#define APART_SHARED_BYTES (APART_BYTES / 2)
 
-static bool are_large(const struct input_tree *files, bool in_groups)
+static bool are_large(const struct input_tree *files, bool shared)
 {
 	struct stat st;
 	uint64_t bytes = 0;
@@ -222,7 +222,7 @@ static bool are_large(const struct input_tree *files, bool in_groups)
 			return false;
 		bytes += (uint64_t)st.st_size;
 	}
-	return bytes / files->n >= (in_groups ? APART_GROUP_FILE : APART_BYTES);
+	return bytes / files->n >= (shared ? APART_SHARED_BYTES : APART_BYTES);
 }
 
 bool apart_is_possible(const struct trace_slot *t)

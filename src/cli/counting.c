@@ -28,7 +28,7 @@ static void ask_for(struct pipeline_job *job, const struct options *o, const str
 	job->arrange.arrows_alone = tables && flows && stats_tables_count(asked) == 1;
 }
 
-/* ---- files that are counted apart ---- */
+/* ---- parts that are counted apart ---- */
 
 struct counted_apart {
 	struct trace_slot *trace;
@@ -36,16 +36,16 @@ struct counted_apart {
 	struct stats sum;
 };
 
-/* The table of one file. */
-struct counted_file {
+/* The table of one part. */
+struct counted_part {
 	struct stats stats;
 	struct stats_thread thread;
 };
 
-static bool begin_file(struct apart_part *f)
+static bool begin_part(struct apart_part *f)
 {
 	const struct counted_apart *const c = f->ctx;
-	struct counted_file *const s = f->state;
+	struct counted_part *const s = f->state;
 
 	ask_for(&f->job, &c->trace->run->options, c->how);
 	stats_init(&s->stats);
@@ -55,9 +55,9 @@ static bool begin_file(struct apart_part *f)
 	       stats_thread_begin(&s->thread, &s->stats, 1);
 }
 
-static bool count_file(struct apart_part *f, struct batch *b)
+static bool count_part(struct apart_part *f, struct batch *b)
 {
-	struct counted_file *const s = f->state;
+	struct counted_part *const s = f->state;
 
 	return stats_thread_put(&s->thread, b);
 }
@@ -89,10 +89,10 @@ static bool is_within_limits(const struct stats *s)
 	return ok;
 }
 
-static bool join_file(struct apart_part *f, const struct run_report *run)
+static bool join_part(struct apart_part *f, const struct run_report *run)
 {
 	struct counted_apart *const c = f->ctx;
-	struct stats *const s = &((struct counted_file *)f->state)->stats;
+	struct stats *const s = &((struct counted_part *)f->state)->stats;
 
 	if (!stats_end(s) || s->counters.names.n > 0) /* sums of counters depend on the order of all values */
 		return false;
@@ -102,15 +102,15 @@ static bool join_file(struct apart_part *f, const struct run_report *run)
 	return stats_merge(&c->sum, s) && is_within_limits(&c->sum);
 }
 
-static void end_file(struct apart_part *f)
+static void end_part(struct apart_part *f)
 {
-	struct counted_file *const s = f->state;
+	struct counted_part *const s = f->state;
 
 	stats_thread_end(&s->thread);
 	stats_free(&s->stats);
 }
 
-static void say_file(struct trace_run *r, const struct finding_log *log)
+static void say_part(struct trace_run *r, const struct finding_log *log)
 {
 	for (const struct file_record *k = log->first; k != NULL; k = k->next) {
 		struct file_record what = *k; /* without findings: reports count those that are said */
@@ -133,7 +133,7 @@ static void report_sum(struct trace_slot *t, void *ctx, struct finding_log *logs
 	struct counted_apart *const c = ctx;
 
 	for (uint32_t i = 0; i < n; i++)
-		say_file(t->run, &logs[i]);
+		say_part(t->run, &logs[i]);
 	c->sum.origin.traces = 1;
 	c->sum.origin.path = slice_str(t->path);
 	t->run->out.no_memory |= !stats_end(&c->sum);
@@ -144,14 +144,14 @@ static void report_sum(struct trace_slot *t, void *ctx, struct finding_log *logs
 static bool count_apart(struct trace_slot *t, const struct trace_counting *how)
 {
 	static const struct apart_ops ops = {
-		sizeof(struct counted_file), begin_file, count_file, join_file, end_file, report_sum
+		sizeof(struct counted_part), begin_part, count_part, join_part, end_part, report_sum
 	};
 	const bool spans =
 	    how->tables == NULL || (stats_tables_count(how->tables) == 0 && !how->tables->hist);
 	const unsigned fields = group_by_wants(how->by) & WANT_FIELDS;
 	struct counted_apart c = { .trace = t, .how = how };
 
-	/* each file would have the free part of --max-repeat */
+	/* each part would have the repeats that --max-repeat leaves free */
 	if (!spans || fields != 0 || how->sum_of.n > 0 || how->examples.n > 0 || how->max_repeat > 0 ||
 	    !apart_is_possible(t))
 		return false;

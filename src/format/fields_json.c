@@ -30,24 +30,12 @@ static bool few_differ(const struct value *map)
 	return true;
 }
 
-static bool many_differ(const struct value *map)
-{
-	struct tabletext seen = { .slots = NULL };
-	bool differ = true;
-
-	for (uint32_t i = 0; i < map->count && differ; i++)
-		differ = tabletext_get(&seen, key_at(map, i)) == TABLE_NONE &&
-		         tabletext_put(&seen, key_at(map, i), 1);
-	tabletext_free(&seen);
-	return differ;
-}
-
-static bool any_is_bad(const struct value *map)
+static bool all_are_utf8(const struct value *map)
 {
 	for (uint32_t i = 0; i < map->count; i++)
 		if (!slice_is_utf8(key_at(map, i)))
-			return true;
-	return false;
+			return false;
+	return true;
 }
 
 /* Keys that are not UTF-8 can become equal when they are repaired. */
@@ -69,8 +57,8 @@ static bool repaired_differ(const struct value *map)
 
 bool value_is_object(const struct value *map)
 {
-	return value_keys_are_text(map) && (map->count <= FEW ? few_differ(map) : many_differ(map)) &&
-	       (map->count < 2 || !any_is_bad(map) || repaired_differ(map));
+	return value_keys_are_text(map) &&
+	       (map->count <= FEW && all_are_utf8(map) ? few_differ(map) : repaired_differ(map));
 }
 
 /* ---- values ---- */

@@ -52,8 +52,8 @@ static bool number_names(struct arena *a, struct field *f, uint32_t n, bool utf8
 
 	for (uint32_t i = 0; ok && i < n; i++) {
 		const struct slice compared = utf8 ? text_repaired(a, f[i].name) : f[i].name;
-		const bool failed = utf8 && compared.p == NULL;
-		const struct slice unique = failed ? SLICE_NONE : tabletext_unique(&names, a, compared);
+		const struct slice unique =
+		    utf8 && compared.p == NULL ? compared : tabletext_unique(&names, a, compared);
 		ok = unique.p != NULL && (unique.n == compared.n || add_number(a, &f[i], compared, unique));
 	}
 	tabletext_free(&names);

@@ -143,7 +143,7 @@ static void guard(struct report *r, size_t from)
 	text_free(&safe);
 }
 
-/* Counts a trace; files that could be none, as a folder with a warning, have no format. */
+/* Counts a trace.  A folder with warnings alone has no format, and is none. */
 static void count_trace(struct text_state *all, const struct summary *s)
 {
 	all->traces += s->format != NULL || !s->valid;

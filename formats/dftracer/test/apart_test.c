@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/apart.h"
+#include "cli/test/apart_test_util.h"
 #include "cmd/test/cli_test_util.h"
 
 #define FILES 3
@@ -109,64 +109,6 @@ static void write_trace(const char *dir, enum change c)
 
 /* ---- which files are read apart ---- */
 
-struct seen {
-	struct trace_run run; /* first member */
-	bool possible, apart;
-	uint32_t joined, reported;
-	uint64_t records;
-};
-
-static bool begin(struct apart_part *f)
-{
-	f->job.read.want = WANT_FINDINGS;
-	return true;
-}
-
-static bool join(struct apart_part *f, const struct run_report *run)
-{
-	struct seen *const s = f->ctx;
-
-	cr_expect_eq(f->number, s->joined);
-	s->joined++;
-	s->records += run->trace->records;
-	return true;
-}
-
-static void report(struct trace_slot *t, void *ctx, struct finding_log *logs, uint32_t n)
-{
-	struct seen *const s = ctx;
-
-	(void)t;
-	s->reported = n;
-	for (uint32_t i = 0; i < n; i++)
-		cr_expect_not_null(logs[i].first);
-}
-
-static void read_one(struct trace_slot *t)
-{
-	static const struct apart_ops ops = { .begin = begin, .join = join, .report = report };
-	struct seen *const s = (struct seen *)t->run;
-
-	s->possible = apart_is_possible(t);
-	s->apart = s->possible && apart_read(t, &ops, s);
-}
-
-static struct seen read_trace(const char *dir, uint64_t threads)
-{
-	char command[] = "stats", quiet[] = "-q", folder[300];
-	char *argv[] = { command, quiet, folder, NULL };
-	struct seen s = { .joined = 0 };
-
-	snprintf(folder, sizeof folder, "%s", dir);
-	options_init(&s.run.options, &stats_command, 3, argv);
-	s.run.options.in = (const char *const[]){ folder };
-	s.run.options.nin = 1;
-	if (options_traces(&s.run.options, &s.run.groups))
-		traces_each(&s.run, threads, 0, read_one);
-	(void)traces_end(&s.run);
-	return s;
-}
-
 Test(dftracer_apart, only_independent_files)
 {
 	char *const dir = make_folder();
@@ -175,7 +117,7 @@ Test(dftracer_apart, only_independent_files)
 		const bool expected = c == NOTHING || c == OTHER_HOST || c == COUNTER || c == CUT;
 		write_trace(dir, (enum change)c);
 		for (uint64_t threads = 1; threads < 4; threads += 2) {
-			const struct seen s = read_trace(dir, threads);
+			const struct apart_seen s = apart_see(dir, threads);
 			cr_expect(s.possible, "%s", change_names[c]);
 			cr_expect_eq(s.apart, expected, "%s: apart %d", change_names[c], s.apart);
 			cr_expect_eq(s.reported, expected ? FILES : 0U, "%s", change_names[c]);
@@ -351,27 +293,14 @@ static void write_pair(const char *dir, enum pair p)
 	}
 }
 
-/* Runs stats; the default limit of repeated texts has no effect but that the files are read in turn. */
-static struct ran run_stats(const char *dir, const char *key, const char *option, const char *value,
-                            bool turn)
-{
-	return run_tool((const char *const[]){ "stats", "--json", "--by", key, dir, option, value,
-	                                       turn ? "--max-repeat" : NULL, "32", NULL },
-	                NULL, 0);
-}
-
+/* The default limit of repeated texts has no effect but that the files are read in turn. */
 static void expect_as_in_turn(const char *dir, const char *key, const char *option, const char *value,
                               const char *what)
 {
-	struct ran apart = run_stats(dir, key, option, value, false),
-	           turn = run_stats(dir, key, option, value, true);
-
-	cr_expect(turn.status < 2 && turn.out_n > 100, "%s: status %d", what, turn.status);
-	cr_expect_eq(apart.status, turn.status, "%s: status %d, in turn %d", what, apart.status, turn.status);
-	cr_expect_str_eq(apart.out, turn.out, "%s", what);
-	cr_expect_str_eq(apart.err, turn.err, "%s", what);
-	ran_free(&apart);
-	ran_free(&turn);
+	expect_same_output((const char *const[]){ "stats", "--json", "--by", key, dir, option, value, NULL },
+	                   (const char *const[]){ "stats", "--json", "--by", key, dir, option, value,
+	                                          "--max-repeat", "32", NULL },
+	                   what);
 }
 
 Test(dftracer_apart_race, output_is_that_of_files_in_turn)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/apart.h"
+#include "cli/test/apart_test_util.h"
 #include "cmd/test/cli_test_util.h"
 
 #define PROCESSES 3
@@ -182,71 +182,13 @@ static void write_trace(const char *dir, enum change c)
 
 /* ---- which processes are read apart ---- */
 
-struct seen {
-	struct trace_run run; /* first member */
-	bool possible, apart;
-	uint32_t joined, reported;
-	uint64_t records;
-};
-
-static bool begin(struct apart_part *f)
-{
-	f->job.read.want = WANT_FINDINGS;
-	return true;
-}
-
-static bool join(struct apart_part *f, const struct run_report *run)
-{
-	struct seen *const s = f->ctx;
-
-	cr_expect_eq(f->number, s->joined);
-	s->joined++;
-	s->records += run->trace->records;
-	return true;
-}
-
-static void report(struct trace_slot *t, void *ctx, struct finding_log *logs, uint32_t n)
-{
-	struct seen *const s = ctx;
-
-	(void)t;
-	s->reported = n;
-	for (uint32_t i = 0; i + 1 < n; i++)
-		cr_expect_not_null(logs[i].first);
-}
-
-static void read_one(struct trace_slot *t)
-{
-	static const struct apart_ops ops = { .begin = begin, .join = join, .report = report };
-	struct seen *const s = (struct seen *)t->run;
-
-	s->possible = apart_is_possible(t);
-	s->apart = s->possible && apart_read(t, &ops, s);
-}
-
-static struct seen read_trace(const char *dir, uint64_t threads)
-{
-	char command[] = "stats", quiet[] = "-q", folder[300];
-	char *argv[] = { command, quiet, folder, NULL };
-	struct seen s = { .joined = 0 };
-
-	snprintf(folder, sizeof folder, "%s", dir);
-	options_init(&s.run.options, &stats_command, 3, argv);
-	s.run.options.in = (const char *const[]){ folder };
-	s.run.options.nin = 1;
-	if (options_traces(&s.run.options, &s.run.groups))
-		traces_each(&s.run, threads, 0, read_one);
-	(void)traces_end(&s.run);
-	return s;
-}
-
 Test(ovni_apart, only_independent_processes)
 {
 	for (int c = 0; c < CHANGES; c++) {
 		char *const dir = make_folder();
 		write_trace(dir, (enum change)c);
 		for (uint64_t threads = 1; threads < 4; threads += 2) {
-			const struct seen s = read_trace(dir, threads);
+			const struct apart_seen s = apart_see(dir, threads);
 			cr_expect(s.possible, "%s", rows[c].name);
 			cr_expect_eq(s.apart, rows[c].apart, "%s: apart %d", rows[c].name, s.apart);
 			cr_expect_eq(s.reported, rows[c].apart ? PROCESSES + 1 : 0U, "%s", rows[c].name);
@@ -263,21 +205,11 @@ Test(ovni_apart, only_independent_processes)
 static void expect_as_in_turn(const char *dir, const char *command, const char *option, const char *value,
                               const char *what)
 {
-	struct ran apart = run_tool(
-	               (const char *const[]){ command, "--json", "--threads", "3", dir, option, value, NULL },
-	               NULL, 0),
-	           turn = run_tool((const char *const[]){ command, "--json", "--threads", "1", dir,
-	                                                  "--vocabulary", "schemas/ovni.yaml", option, value,
-	                                                  NULL },
-	                           NULL, 0);
-
-	cr_expect(turn.status < 2 && turn.out_n > 100, "%s %s: status %d", command, what, turn.status);
-	cr_expect_eq(apart.status, turn.status, "%s %s: status %d, in turn %d", command, what, apart.status,
-	             turn.status);
-	cr_expect_str_eq(apart.out, turn.out, "%s %s", command, what);
-	cr_expect_str_eq(apart.err, turn.err, "%s %s", command, what);
-	ran_free(&apart);
-	ran_free(&turn);
+	expect_same_output(
+	    (const char *const[]){ command, "--json", "--threads", "3", dir, option, value, NULL },
+	    (const char *const[]){ command, "--json", "--threads", "1", dir, "--vocabulary",
+	                           "schemas/ovni.yaml", option, value, NULL },
+	    what);
 }
 
 Test(ovni_apart_race, output_is_that_of_streams_in_turn)
