@@ -22,6 +22,7 @@ enum {
 	THREADS_MAX = 8,
 	GZIP_LEVEL = 1,
 	WINDOW = IGZIP_HIST_SIZE,
+	FIRST_BYTES = 16,
 	BLOCK = 1 << 20,
 	BLOCK_PACKED = BLOCK + BLOCK / 8 + 4096, /* data that does not shrink is stored */
 	ZSTD_LEVEL = 3,
@@ -65,6 +66,20 @@ struct gzip {
 	bool closing;
 };
 
+/* Without history, ISA-L (2.30, levels 1 and 2) finds its first matches by a hash of the address of its
+ * state, except in a few bytes that end with a flush. */
+static bool deflate_first_bytes(struct isal_zstream *z)
+{
+	const uint32_t n = z->avail_in;
+
+	z->flush = SYNC_FLUSH; /* the other one forgets the history */
+	z->avail_in = n < FIRST_BYTES ? n : FIRST_BYTES;
+	const bool ok = isal_deflate(z) == COMP_OK && z->avail_in == 0;
+	z->flush = FULL_FLUSH;
+	z->avail_in = n < FIRST_BYTES ? 0 : n - FIRST_BYTES;
+	return ok;
+}
+
 /* Clears all previous state, so that a block has the same bytes on any thread. */
 static void deflate_block(struct deflate *d, struct gzip_block *b)
 {
@@ -83,8 +98,9 @@ static void deflate_block(struct deflate *d, struct gzip_block *b)
 	z->next_out = b->out;
 	z->avail_out = sizeof b->out;
 	const bool packed =
-	    (b->dictionary == 0 ||
-	     isal_deflate_set_dict(z, begin - b->dictionary, (uint32_t)b->dictionary) == COMP_OK) &&
+	    (b->dictionary == 0
+	         ? deflate_first_bytes(z)
+	         : isal_deflate_set_dict(z, begin - b->dictionary, (uint32_t)b->dictionary) == COMP_OK) &&
 	    isal_deflate(z) == COMP_OK && z->avail_in == 0 && z->avail_out > 0;
 	b->packed = packed ? sizeof b->out - z->avail_out : 0;
 }

@@ -307,9 +307,10 @@ static bool unpack_packets(struct text *t, const struct pfc_packet *k)
 	return u.fault == NULL && !u.is_too_large && !t->failed;
 }
 
+/* Level 3: at 1 and 2, which matches ISA-L finds depends on the address of its state (see output/pack.c). */
 static void pack_zlib(struct text *t, struct slice s)
 {
-	struct isal_zstream *const z = malloc(sizeof *z + ISAL_DEF_LVL1_DEFAULT);
+	struct isal_zstream *const z = calloc(1, sizeof *z + ISAL_DEF_LVL3_DEFAULT);
 
 	if (z == NULL) {
 		t->failed = true;
@@ -317,9 +318,9 @@ static void pack_zlib(struct text *t, struct slice s)
 	}
 	isal_deflate_init(z);
 	z->gzip_flag = IGZIP_ZLIB;
-	z->level = 1;
+	z->level = 3;
 	z->level_buf = (unsigned char *)(z + 1);
-	z->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
+	z->level_buf_size = ISAL_DEF_LVL3_DEFAULT;
 	z->end_of_stream = 1;
 	z->next_in = (unsigned char *)(uintptr_t)s.p;
 	z->avail_in = s.n;
