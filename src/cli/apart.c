@@ -325,3 +325,29 @@ bool apart_read(struct trace_slot *t, const struct apart_ops *ops, void *ctx)
 	free(a.slots);
 	return ok;
 }
+
+/* ---- what was found ---- */
+
+static void say_part(struct trace_run *r, const struct finding_log *log)
+{
+	for (const struct file_record *k = log->first; k != NULL; k = k->next) {
+		struct file_record what = *k; /* without findings: reports count those that are said */
+		what.findings = NULL;
+		what.counts = NULL;
+		what.checks = NULL;
+		what.nfindings = what.ncounts = what.nchecks = 0;
+		const struct findings j = { .path = k->path,
+			                    .counts = k->counts,
+			                    .ncounts = (uint32_t)k->ncounts };
+		const struct finding *f = k->findings;
+		for (size_t i = 0; i < k->nfindings; i++, f = f->next)
+			say_finding(&r->options, &j, f);
+		r->status = worse(r->status, say_record(&r->options, &what, &j));
+	}
+}
+
+void apart_say(struct trace_slot *t, const struct finding_log *logs, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		say_part(t->run, &logs[i]);
+}

@@ -49,4 +49,7 @@ bool apart_is_possible(const struct trace_slot *t);
  * a whole; also on OOM. */
 bool apart_read(struct trace_slot *t, const struct apart_ops *ops, void *ctx);
 
+/* In `report`: says what was found in the parts. */
+void apart_say(struct trace_slot *t, const struct finding_log *logs, uint32_t n);
+
 #endif

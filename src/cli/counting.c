@@ -110,30 +110,11 @@ static void end_part(struct apart_part *f)
 	stats_free(&s->stats);
 }
 
-static void say_part(struct trace_run *r, const struct finding_log *log)
-{
-	for (const struct file_record *k = log->first; k != NULL; k = k->next) {
-		struct file_record what = *k; /* without findings: reports count those that are said */
-		what.findings = NULL;
-		what.counts = NULL;
-		what.checks = NULL;
-		what.nfindings = what.ncounts = what.nchecks = 0;
-		const struct findings j = { .path = k->path,
-			                    .counts = k->counts,
-			                    .ncounts = (uint32_t)k->ncounts };
-		const struct finding *f = k->findings;
-		for (size_t i = 0; i < k->nfindings; i++, f = f->next)
-			say_finding(&r->options, &j, f);
-		r->status = worse(r->status, say_record(&r->options, &what, &j));
-	}
-}
-
 static void report_sum(struct trace_slot *t, void *ctx, struct finding_log *logs, uint32_t n)
 {
 	struct counted_apart *const c = ctx;
 
-	for (uint32_t i = 0; i < n; i++)
-		say_part(t->run, &logs[i]);
+	apart_say(t, logs, n);
 	c->sum.origin.traces = 1;
 	c->sum.origin.path = slice_str(t->path);
 	t->run->out.no_memory |= !stats_end(&c->sum);

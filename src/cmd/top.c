@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/scan.h"
+#include "cli/apart.h"
 #include "cli/say.h"
 #include "cli/traces.h"
 #include "cmd/events/event_text.h"
@@ -53,8 +54,18 @@ struct top {
 	uint32_t ncovered;
 	struct arrow_pairing arrows; /* open_arrow.what: 1 if not selected */
 	struct text scratch;
-	uint32_t lacking; /* bit i: no span has the field fields.names[i] */
+	uint32_t lacking;    /* bit i: no span has the field fields.names[i] */
+	struct arena tracks; /* of parts that were read apart */
 };
+
+static struct top top_of(const struct top_run *run, const char *path)
+{
+	return (struct top){ .run = run,
+		             .path = path,
+		             .first_ns = UINT64_MAX,
+		             .items.limit = (uint32_t)run->n,
+		             .lacking = (uint32_t)((UINT64_C(1) << run->fields.n) - 1) };
+}
 
 /* ---- spans ---- */
 
@@ -170,6 +181,16 @@ static bool add_event(struct top *t, const struct batch *b, const struct event *
 	return r->gaps ? add_gap(t, e) : add_span(t, b, e);
 }
 
+static bool take_batch(struct top *t, struct batch *b)
+{
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < b->n; i++)
+		ok = add_event(t, b, &b->events[i]);
+	batch_release(b);
+	return ok;
+}
+
 /* Reads all events.  Returns false if the trace could not be read; a finding states the reason. */
 static bool read_events(struct top *t, struct pipeline *p)
 {
@@ -177,11 +198,8 @@ static bool read_events(struct top *t, struct pipeline *p)
 	struct batch *b;
 	bool ok = true;
 
-	while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE) {
-		for (uint32_t i = 0; ok && i < b->n; i++)
-			ok = add_event(t, b, &b->events[i]);
-		batch_release(b);
-	}
+	while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE)
+		ok = take_batch(t, b);
 	if (!ok)
 		pipeline_no_memory(p);
 	return ok && status == STAGE_END;
@@ -455,7 +473,97 @@ static void free_top(struct top *t)
 	arrow_pairing_free(&t->arrows);
 	stats_free(&t->stats);
 	text_free(&t->scratch);
+	arena_free(&t->tracks);
 }
+
+/* ---- parts that are read apart ---- */
+
+static void ask_for_spans(struct pipeline_job *job)
+{
+	job->read.interpret = INTERPRET_SPANS;
+	job->read.want = WANT_TIMES | WANT_ORDER | WANT_FIELDS;
+	job->read.no_arrows = true;
+	job->arrange.order = ORDER_FILE;
+}
+
+static bool begin_part(struct apart_part *f)
+{
+	ask_for_spans(&f->job);
+	*(struct top *)f->state = top_of(((const struct top *)f->ctx)->run, f->path);
+	return true;
+}
+
+static bool read_part(struct apart_part *f, struct batch *b)
+{
+	return take_batch(f->state, b);
+}
+
+/* Copies the names of a track, which is freed with its part, and of its process.  NULL on OOM. */
+static const struct track *copy_track(struct top *sum, const struct track *t)
+{
+	struct track *const copy = arena_zalloc(&sum->tracks, 2, sizeof *copy);
+
+	if (copy != NULL) {
+		copy[0].name = arena_copy(&sum->tracks, t->name);
+		copy[0].process = &copy[1];
+		copy[1].name = arena_copy(&sum->tracks, track_process(t)->name);
+	}
+	return copy != NULL && !sum->tracks.failed ? copy : NULL;
+}
+
+/* Adds the items of a part.  Of equal lengths the first one is kept, and parts come in order.  Without spans,
+ * samples are to be said, of the whole trace. */
+static bool join_part(struct apart_part *f, const struct run_report *run)
+{
+	struct top *const sum = f->ctx, *const part = f->state;
+	const struct longest_group *const g = longest_of(&part->items, 0);
+
+	if (part->items.arrived == 0)
+		return false;
+	longest_end(&part->items);
+	sum->zero_ns = run->trace->zero_ns;
+	sum->lacking &= part->lacking;
+	if (part->first_ns < sum->first_ns)
+		sum->first_ns = part->first_ns;
+	for (uint32_t i = 0; i < g->n && longest_wants(&sum->items, 0, g->list[i].length); i++) {
+		struct longest_item item = g->list[i];
+		item.track = copy_track(sum, item.track);
+		if (item.track == NULL ||
+		    !longest_add(&sum->items, 0, item, longest_name(&g->list[i]), longest_second(&g->list[i]),
+		                 longest_fields(&g->list[i])))
+			return false;
+	}
+	return true;
+}
+
+static void end_part(struct apart_part *f)
+{
+	free_top(f->state);
+}
+
+static void report_parts(struct trace_slot *slot, void *ctx, struct finding_log *logs, uint32_t n)
+{
+	apart_say(slot, logs, n);
+	put_report((struct top_run *)slot->run, ctx);
+}
+
+/* Returns false, without a report, if the trace must be read as a whole.  Groups and gaps are of all parts;
+ * equal lengths are in order of the parts, so these must come one after the other. */
+static bool list_apart(struct trace_slot *slot)
+{
+	static const struct apart_ops ops = { sizeof(struct top), begin_part, read_part,
+		                              join_part,          end_part,   report_parts };
+	const struct top_run *const run = (const struct top_run *)slot->run;
+	struct top sum = top_of(run, slot->path);
+	const bool ok = !run->gaps && !run->arrows && run->by.n == 0 && run->max_repeat == 0 &&
+	                apart_is_possible(slot) && !format_trace_ops(slot->trace->format)->merges &&
+	                apart_read(slot, &ops, &sum);
+
+	free_top(&sum);
+	return ok;
+}
+
+/* ---- a trace as a whole ---- */
 
 static void list_longest(struct trace_slot *slot)
 {
@@ -465,23 +573,23 @@ static void list_longest(struct trace_slot *slot)
 	struct pipeline_job job = trace_slot_job(slot);
 	struct pipeline *p;
 
-	*t = (struct top){ .run = run, .path = slot->path, .first_ns = UINT64_MAX };
-	t->items.limit = (uint32_t)run->n;
-	t->lacking = (uint32_t)((UINT64_C(1) << run->fields.n) - 1);
+	if (list_apart(slot))
+		return;
+	*t = top_of(run, slot->path);
 	stats_init(&t->stats);
 	const bool ok = stats_group(&t->stats, &run->by, SLICE_LIT(""));
 	t->stats.file = slice_str(slot->path);
-	job.read.interpret = INTERPRET_SPANS;
-	job.read.want = WANT_TIMES | WANT_ORDER |
-	                (run->gaps     ? (unsigned)WANT_NAMES
-	                 : run->arrows ? (unsigned)(WANT_NAMES | WANT_ARROWS)
-	                               : (unsigned)WANT_FIELDS);
+	ask_for_spans(&job);
+	if (run->gaps || run->arrows) {
+		job.read.want &= ~(unsigned)WANT_FIELDS;
+		job.read.want |= WANT_NAMES | (run->arrows ? (unsigned)WANT_ARROWS : 0);
+		job.arrange.order = ORDER_TIME;
+	}
 	job.arrange.bare = run->gaps || run->arrows;
 	job.adjust.max_repeat = run->max_repeat;
 	job.read.no_arrows = !run->arrows;
 	job.choice.keeps = true; /* times are relative to the start of the trace */
 	job.choice.keeps_arrows = run->arrows;
-	job.arrange.order = run->gaps || run->arrows ? ORDER_TIME : ORDER_FILE;
 	const bool read = pipeline_open(&p, &job) && ok && read_events(t, p);
 	pipeline_end(p);
 	t->zero_ns = pipeline_trace(p)->zero_ns;

@@ -315,6 +315,25 @@ Test(dftracer_apart_race, output_is_that_of_files_in_turn)
 	remove_folder(dir);
 }
 
+Test(dftracer_apart_race, longest_spans_are_those_of_files_in_turn)
+{
+	static const char *const fields[] = { "ret", "none", "lacking" };
+	static const enum change changes[] = { NOTHING, OTHER_HOST, SAME_PROCESS, CUT, COUNTER };
+	char *const dir = make_folder();
+
+	for (size_t c = 0; c < sizeof changes / sizeof *changes; c++) {
+		write_trace(dir, changes[c]);
+		for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+			expect_same_output((const char *const[]){ "top", "-n", "1500", "--format", "json",
+			                                          dir, "--fields", fields[i], NULL },
+			                   (const char *const[]){ "top", "-n", "1500", "--format", "json",
+			                                          dir, "--fields", fields[i], "--max-repeat",
+			                                          "32", NULL },
+			                   change_names[changes[c]]);
+	}
+	remove_folder(dir);
+}
+
 Test(dftracer_apart, definitions_of_a_vocabulary_are_of_all_files)
 {
 	static const char rules[] = "format: dftracer\n"
