@@ -198,7 +198,7 @@ static inline char *wire_put_large(char *p, uint64_t v)
 	v = (v & UINT64_C(0x00003fff00003fff)) | (v & UINT64_C(0x0fffc0000fffc000)) << 2;
 	v = (v & UINT64_C(0x007f007f007f007f)) | (v & UINT64_C(0x3f803f803f803f80)) << 1;
 	v |= UINT64_C(0x8080808080808080) & (((uint64_t)1 << 8 * more) - 1);
-	memcpy(p, &v, sizeof v);
+	(void)store_uint(p, v, 8, false);
 	return p + more + 1;
 }
 

@@ -2,6 +2,8 @@
  * sorter.h.  Hot: runs once per sorted event in each direction. */
 #include <stddef.h>
 
+#include "base/cursor.h"
+#include "base/numbers.h"
 #include "output/text_json.h"
 #include "model/call_stack.h"
 #include "model/value.h"
@@ -136,7 +138,7 @@ static inline char *put_value(char *p, const struct value *v, enum kind kind)
 		const unsigned n = value_is_list(v) ? 4 : bytes_of(v->u64);
 		const uint64_t number = value_is_list(v) ? v->count : v->u64;
 		*p++ = (char)n;
-		memcpy(p, &number, sizeof number); /* the next value overwrites the zero bytes */
+		(void)store_uint(p, number, 8, false); /* the next value overwrites the zero bytes */
 		return p + n;
 	}
 	if (kind == KIND_TEXT && v->count < VALUE_IS_LONG) {
@@ -253,9 +255,9 @@ static bool pack_head(struct packing *k, const struct event *e, uint64_t base, u
 	/* Stores eight bytes of each number; the next one overwrites the zero bytes. */
 	memcpy(head, &sizes, sizeof sizes);
 	memcpy(head + 4, &shape, sizeof shape);
-	memcpy(head + 6, &e->dur, sizeof e->dur);
-	memcpy(head + 6 + ndur, &e->offset, sizeof e->offset);
-	memcpy(head + 6 + ndur + noffset, &ts, sizeof ts);
+	(void)store_uint(head + 6, e->dur, 8, false);
+	(void)store_uint(head + 6 + ndur, e->offset, 8, false);
+	(void)store_uint(head + 6 + ndur + noffset, ts, 8, false);
 	if (has_space)
 		k->at += n;
 	else if (!pack_bytes(k, head, n))
@@ -315,10 +317,7 @@ uint64_t event_pack(char *to, uint64_t capacity, const struct batch *b, uint32_t
 
 static inline uint64_t number_at(const char *p, unsigned n)
 {
-	uint64_t v;
-
-	memcpy(&v, p, sizeof v);
-	return n == 0 ? 0 : v & UINT64_MAX >> (64 - 8 * n);
+	return n == 0 ? 0 : load_u64(p, false) & UINT64_MAX >> (64 - 8 * n);
 }
 
 void event_read_head(struct packed_head *h, const char *packed, const struct event_shapes *shapes)
