@@ -114,7 +114,12 @@ const struct format *output_name_misleads(const struct format *to, const char *o
 {
 	const struct format *const f = format_by_suffix(out);
 
-	return f == NULL || f == to || (to->writer->modes & f->writer->modes & WRITER_TEXT) != 0 ? NULL : f;
+	if (f == NULL || f == to)
+		return NULL;
+	return f->writer->shape == to->writer->shape &&
+	               (to->writer->modes & f->writer->modes & WRITER_TEXT) != 0
+	           ? NULL
+	           : f;
 }
 
 bool output_suits_terminal(const struct format *to, const char *out)
@@ -122,10 +127,22 @@ bool output_suits_terminal(const struct format *to, const char *out)
 	return strcmp(out, "-") != 0 || (to->writer->modes & WRITER_TEXT) != 0 || !isatty(STDOUT_FILENO);
 }
 
+/* Refuses the suffix of another format.  Returns false after a message. */
+static bool name_fits(struct options *o, const struct format *to, const char *out)
+{
+	const struct format *const other = output_name_misleads(to, out);
+	struct shown_path shown;
+
+	show_path(&shown, out);
+	return other == NULL ||
+	       options_mistake(o, "%s is the name of a %s in format %s, not %s, whose suffix is %s", shown.s,
+	                       other->writer->shape == WRITER_FOLDER ? "directory" : "file", other->name,
+	                       to->name, output_suffix(to));
+}
+
 /* Refuses a file that no program would read.  Returns false after a message. */
 static bool file_fits(struct options *o, const struct format *to, const char *out)
 {
-	const struct format *const other = output_name_misleads(to, out);
 	struct shown_path shown;
 
 	show_path(&shown, out);
@@ -134,10 +151,7 @@ static bool file_fits(struct options *o, const struct format *to, const char *ou
 	if ((to->writer->modes & WRITER_SEEKS) != 0 && output_packing_of(out) != OUTPUT_PLAIN)
 		return options_mistake(o, "%s: no program reads a compressed %s file; leave out %s", shown.s,
 		                       to->name, suffix_of(out));
-	if (other != NULL)
-		return options_mistake(o, "%s is the name of a file in format %s, not %s, whose suffix is %s",
-		                       shown.s, other->name, to->name, output_suffix(to));
-	return true;
+	return name_fits(o, to, out);
 }
 
 bool output_format_fits(struct options *o, const struct format *to, const char *out, bool raw)
@@ -152,9 +166,10 @@ bool output_format_fits(struct options *o, const struct format *to, const char *
 	if (strcmp(out, "-") == 0)
 		return options_mistake(o, "%s is a directory of files; standard output cannot hold it",
 		                       to->name);
-	return output_packing_of(out) == OUTPUT_PLAIN ||
-	       options_mistake(o, "%s: %s is a directory of files, which cannot be compressed", shown.s,
-	                       to->name);
+	if (output_packing_of(out) != OUTPUT_PLAIN)
+		return options_mistake(o, "%s: %s is a directory of files, which cannot be compressed",
+		                       shown.s, to->name);
+	return name_fits(o, to, out);
 }
 
 /* The option of this name that an output of the format has; NULL: none. */

@@ -130,7 +130,10 @@ bool convert_check_names(struct convert *c)
 		c->to = output_format(o, c->to_name, c->out);
 	else if (!convert_split_format(c))
 		return false;
-	return c->to != NULL && check_names(c) && output_format_fits(o, c->to, c->out, c->raw) &&
+	if (c->to == NULL || !check_names(c))
+		return false;
+	return (convert_splits(&c->split) ? convert_split_fits(c)
+	                                  : output_format_fits(o, c->to, c->out, c->raw)) &&
 	       output_options_fit(o, c->to);
 }
 

@@ -103,6 +103,10 @@ bool convert_split_option(void *run, struct options *o, const char *arg);
  * after a message, with the status of the options set. */
 bool convert_split_format(struct convert *c);
 
+/* output_format_fits() for the parts.  The name of the folder may have .d after the suffix of their format,
+ * also where another format has the suffix with .d. */
+bool convert_split_fits(struct convert *c);
+
 /* Refuses options that exclude --split.  Returns false after a message, with the options' status set. */
 bool convert_split_check(struct convert *c);
 

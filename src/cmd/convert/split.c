@@ -81,15 +81,35 @@ bool convert_split_option(void *run, struct options *o, const char *arg)
 
 /* ---- the folder ---- */
 
-/* The format that the name of the folder states, "x.htdump" or "x.htdump.d"; NULL: none. */
-static const struct format *format_of_folder(const char *out)
+/* Length of the folder's name without .d, which may follow the suffix of a format: "x.htdump.d". */
+static size_t length_without_d(const char *out)
 {
 	const size_t n = strlen(out);
-	char *const name = n > 2 && strcmp(out + n - 2, ".d") == 0 ? strndup(out, n - 2) : NULL;
-	const struct format *const f = format_by_suffix(name != NULL ? name : out);
 
+	return n > 2 && strcmp(out + n - 2, ".d") == 0 ? n - 2 : n;
+}
+
+/* Sets the format that the name of the folder states; NULL: none. */
+static bool format_of_folder(struct convert *c)
+{
+	char *const name = strndup(c->out, length_without_d(c->out));
+
+	c->to = name != NULL ? format_by_suffix(name) : NULL;
 	free(name);
-	return f;
+	return name != NULL || options_no_memory(&c->options);
+}
+
+bool convert_split_fits(struct convert *c)
+{
+	const bool has_suffix =
+	    format_by_suffix(c->out) == c->to; /* "x.json.d" of parts that are folders, too */
+	char *const name = strndup(c->out, has_suffix ? strlen(c->out) : length_without_d(c->out));
+
+	if (name == NULL)
+		return options_no_memory(&c->options);
+	const bool fits = output_format_fits(&c->options, c->to, name, c->raw);
+	free(name);
+	return fits;
 }
 
 bool convert_split_format(struct convert *c)
@@ -104,7 +124,9 @@ bool convert_split_format(struct convert *c)
 	c->out = c->split.out;
 	if (strcmp(c->out, "-") == 0)
 		return options_mistake(o, "parts are files in a directory; standard output cannot hold them");
-	c->to = c->to_name == NULL ? format_of_folder(c->out) : NULL;
+	c->to = NULL;
+	if (c->to_name == NULL && !format_of_folder(c))
+		return false;
 	if (c->to == NULL && c->to_name == NULL) { /* that of the input */
 		const struct format *const named = format_by_suffix(c->in[0]);
 		c->to = o->from != NULL                                           ? o->from
