@@ -562,7 +562,14 @@ enum dft_tallied {
 };
 
 /* Limits that are reported once a trace. */
-enum dft_limit { DFT_LIMIT_PROCESSES, DFT_LIMIT_HASHES, DFT_LIMIT_CLASSES, DFT_LIMIT_TITLES, DFT_LIMITS };
+enum dft_limit {
+	DFT_LIMIT_PROCESSES,
+	DFT_LIMIT_HASHES,
+	DFT_LIMIT_CLASSES,
+	DFT_LIMIT_TITLES,
+	DFT_LIMIT_META,
+	DFT_LIMITS
+};
 
 /* ---- state ---- */
 

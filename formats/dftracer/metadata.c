@@ -59,7 +59,8 @@ static struct slice arg_text(struct dft_state *st, const struct dft_record *rec,
 /* ---- metadata: facts of the whole trace ---- */
 
 /* Adds the fact "prefix.key"; the first one of each name is retained, up to DFT_MAX_META facts. */
-static void add_meta(struct dft_state *st, const char *prefix, struct slice key, struct slice text, bool json)
+static void add_meta(struct dft_state *st, const struct dft_record *rec, const char *prefix, struct slice key,
+                     struct slice text, bool json)
 {
 	struct trace *const trace = st->r->trace;
 
@@ -70,9 +71,12 @@ static void add_meta(struct dft_state *st, const char *prefix, struct slice key,
 		return;
 	}
 	const struct slice name = textscan_slice(printed.p, printed.n);
-	if (trace_meta(trace, name) != NULL || trace->nmeta >= DFT_MAX_META ||
-	    text.n + name.n > DFT_MAX_META_BYTES - st->sh->meta_bytes)
+	if (trace_meta(trace, name) != NULL)
 		return;
+	if (trace->nmeta >= DFT_MAX_META || text.n + name.n > DFT_MAX_META_BYTES - st->sh->meta_bytes) {
+		dft_report_limit(st, DFT_LIMIT_META, rec);
+		return;
+	}
 	st->sh->meta_bytes += text.n + name.n;
 	struct value v = value_string(text);
 	if (json) {
@@ -87,7 +91,7 @@ static void add_meta(struct dft_state *st, const char *prefix, struct slice key,
 static void add_args_as_meta(struct dft_state *st, const char *prefix, const struct dft_record *rec,
                              const struct dft_facts *f)
 {
-	for (uint32_t i = 0; i < rec->nargs && i < DFT_MAX_META; i++) {
+	for (uint32_t i = 0; i < rec->nargs && !st->sh->limits_reported[DFT_LIMIT_META]; i++) {
 		const struct dft_arg *const a = &rec->args[i];
 		const bool json = (a->kind >= JSON_UINT && a->kind <= JSON_NUMBER) ||
 		                  (a->kind >= JSON_TRUE && a->kind <= JSON_ARRAY);
@@ -97,7 +101,7 @@ static void add_args_as_meta(struct dft_state *st, const char *prefix, const str
 		if (dft_role_is_hash((enum dft_role)a->role) &&
 		    dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h))
 			name = dft_name_find(st, dft_hash_kind_of((enum dft_role)a->role), h, f->pid);
-		add_meta(st, prefix, dft_token_text(rec, a->key), name.p != NULL ? name : text,
+		add_meta(st, rec, prefix, dft_token_text(rec, a->key), name.p != NULL ? name : text,
 		         json && name.p == NULL);
 	}
 }
@@ -332,7 +336,7 @@ static void apply_custom(struct dft_state *st, const struct dft_record *rec, con
 	if ((st->r->want & WANT_TIMES) == 0)
 		return;
 	const struct slice key = arg_text(st, rec, name);
-	add_meta(st, "CM", key, arg_text(st, rec, value), false);
+	add_meta(st, rec, "CM", key, arg_text(st, rec, value), false);
 }
 
 /* ---- metadata: start and end ---- */

@@ -420,6 +420,7 @@ enum claim_kind {
 	CLAIM_NARROW,
 	CLAIM_TEXT,
 	CLAIM_CLASS,
+	CLAIM_META,
 };
 
 /* An undefined hash is claimed, too: another input may define it. */
@@ -498,9 +499,15 @@ bool dft_claims(const void *shared, const struct trace *trace, struct claims *c)
 		const struct slice name = trace->classes[i]->name;
 		ok = claims_put(c, CLAIM_CLASS, hash_bytes(name.p, name.n, hash_seed()), 0, name.n);
 	}
+	for (uint32_t i = 0; ok && i < trace->nmeta; i++) {
+		const struct field *const f = &trace->meta[i];
+		ok = claims_put(c, CLAIM_META, hash_bytes(f->name.p, f->name.n, hash_seed()), 0,
+		                f->name.n + f->value.count);
+	}
 	return ok && c->keys[CLAIM_PROCESS] <= DFT_MAX_PROCESSES &&
 	       c->weights[CLAIM_THREADS] <= DFT_MAX_THREADS && c->weights[CLAIM_TITLES] <= DFT_MAX_TITLES &&
 	       c->keys[CLAIM_HASH] + c->weights[CLAIM_NARROW] <= DFT_MAX_HASHES &&
 	       c->keys[CLAIM_TEXT] <= DFT_MAX_TEXTS && c->weights[CLAIM_TEXT] <= DFT_MAX_TEXT_BYTES &&
-	       c->keys[CLAIM_CLASS] <= DFT_MAX_CLASSES && c->weights[CLAIM_CLASS] <= DFT_MAX_CLASS_BYTES;
+	       c->keys[CLAIM_CLASS] <= DFT_MAX_CLASSES && c->weights[CLAIM_CLASS] <= DFT_MAX_CLASS_BYTES &&
+	       c->keys[CLAIM_META] <= DFT_MAX_META && c->weights[CLAIM_META] <= DFT_MAX_META_BYTES;
 }

@@ -253,12 +253,12 @@ static const char *read_value(struct parse *x, const char *p, unsigned depth, en
 
 static bool reserve_arg(struct dft_record *rec)
 {
-	if (rec->nargs < rec->args_cap)
-		return true;
 	if (rec->nargs >= DFT_MAX_ARGS) {
 		rec->too_many = true;
 		return false;
 	}
+	if (rec->nargs < rec->args_cap)
+		return true;
 	rec->no_memory = !array_reserve(&rec->args, rec->nargs, &rec->args_cap, sizeof *rec->args);
 	return !rec->no_memory;
 }

@@ -12,8 +12,8 @@
  * are independent if no key is claimed with two values.
  */
 
-#define CLAIM_KINDS 9      /* at most: those of a format ... */
-#define CLAIM_OF_COMMAND 8 /* ... and of a command */
+#define CLAIM_KINDS 10     /* at most: those of a format ... */
+#define CLAIM_OF_COMMAND 9 /* ... and of a command */
 
 /* Zero-initialise, and set `input`. */
 struct claims {

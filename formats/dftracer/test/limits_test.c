@@ -131,6 +131,39 @@ Test(dftracer_limits, too_many_args)
 	expect(&t, 0, "[dftracer/limit]");
 }
 
+/* The limit is not the room that the table of arguments happens to have. */
+Test(dftracer_limits, one_arg_too_many)
+{
+	struct text t = { .p = NULL };
+
+	text_str(&t, "{\"id\":1,\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1,\"dur\":1,"
+	             "\"ph\":\"X\",\"args\":{\"a\":1");
+	for (unsigned i = 0; i < 60000; i++)
+		text_printf(&t, ",\"k%u\":%u", i, i);
+	text_str(&t, "}}\n");
+	expect(&t, 0, "[dftracer/limit]");
+}
+
+Test(dftracer_limits, facts_of_the_trace)
+{
+	static const char *const info[] = { "info", "--report=text=/dev/stderr", "-", NULL };
+
+	for (unsigned n = 64; n <= 65; n++) {
+		struct text t = { .p = NULL };
+		for (unsigned i = 0; i < n; i++)
+			text_printf(
+			    &t,
+			    "{\"id\":%u,\"name\":\"CM\",\"cat\":\"d\",\"pid\":7,\"tid\":7,\"ph\":\"M\","
+			    "\"args\":{\"name\":\"fact %u\",\"value\":\"v\"}}\n",
+			    i, i);
+		struct ran r = run_tool(info, t.p, t.n);
+		cr_expect_eq(strstr(r.err, "more than 64 facts of the trace") != NULL, n > 64, "%u: %s", n,
+		             r.err);
+		ran_free(&r);
+		text_free(&t);
+	}
+}
+
 Test(dftracer_limits, too_many_hashes)
 {
 	struct text t = { .p = NULL };
