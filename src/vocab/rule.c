@@ -379,11 +379,21 @@ static bool read_bytes_field(struct vocab_draft *d, const struct yaml_node *valu
 	return fields.n <= 2 || yaml_bad(&d->file, value, "bytes is one field, or the product of two");
 }
 
+static bool has_mapping(const struct yaml_node *value)
+{
+	for (const struct yaml_node *item = yaml_first(value); item != NULL; item = yaml_after(value, item))
+		if (item->kind == NODE_MAP)
+			return true;
+	return false;
+}
+
+/* A field, a list of two fields to multiply, or a list of mappings. */
 static bool read_bytes(struct vocab_draft *d, const struct yaml_node *value, const char *what, void *plan)
 {
 	static const struct vocab_key keys[] = { { "named", read_bytes_named, 0 },
 		                                 { "field", read_bytes_field, 0 } };
-	const uint32_t n = yaml_count(value);
+	const bool by_name = has_mapping(value);
+	const uint32_t n = by_name ? yaml_count(value) : 1;
 	struct plan *const m = plan;
 
 	if (n > VOCAB_MAX_BYTES_OF)
@@ -393,10 +403,13 @@ static bool read_bytes(struct vocab_draft *d, const struct yaml_node *value, con
 		return false;
 	m->bytes = bytes;
 	m->nbytes = n;
+	if (!by_name)
+		return read_bytes_field(d, value, what, bytes);
 	for (const struct yaml_node *item = yaml_first(value); item != NULL;
 	     item = yaml_after(value, item), bytes++)
 		if (item->kind != NODE_MAP)
-			read_bytes_field(d, item, what, bytes);
+			yaml_bad(&d->file, item,
+			         "bytes has a field beside mappings; it is field: in a mapping");
 		else if (VOCAB_MAP(d, item, what, keys, bytes) && bytes->nfields == 0)
 			yaml_bad(&d->file, item, "bytes does not say which field");
 	return true;
