@@ -118,6 +118,7 @@ Test(policy_starter, schema_and_reader_agree)
 		"expect: {time: {duration: 5ms}}",
 		"expect: {events: [{count: 5}]}",
 		"overrides: [{fail-level: note}]",
+		"budgets: [{name: a, statistic: p50, limit: 1ms, min-count: 5}]",
 	};
 	char *const dir = make_folder(), path[1024];
 
@@ -131,6 +132,7 @@ Test(policy_starter, schema_and_reader_agree)
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i += strength(6, 1, 1))
 		expect_judged(dir, bad[i], false);
 	expect_judged(dir, "level: {'*': note}\nbudgets: [{name: a, statistic: max, limit: 0}]", true);
+	expect_judged(dir, "budgets: [{name: frame, statistic: bytes, limit: 64KiB}]", true);
 	r = run_tool(
 	    (const char *const[]){ "validate", "--init", "testdata/htdump/good/wire-little.htdump", NULL },
 	    NULL, 0);
