@@ -51,12 +51,11 @@ static uint32_t count_record_ids(const struct chrome_state *st, const struct bat
 	       f->value.type <= VALUE_I64 && slice_equal(f->name, st->record_id);
 }
 
-static void put_fields(struct chunk *chunk, const struct batch *b, const struct event *e, uint32_t from,
-                       uint32_t to)
+static void put_fields(struct chunk *chunk, const struct event *e, const struct field *f, uint32_t n)
 {
 	struct fields_json_lost lost = { 0 };
 
-	fields_json(&chunk->text, b->fields + e->first_field + from, to - from, &lost);
+	fields_json(&chunk->text, f, n, &lost);
 	if (fields_json_lost_any(&lost))
 		add_losses(chunk, &lost, e);
 }
@@ -105,32 +104,31 @@ static bool is_member(const struct event *e, const struct field *f)
 	       (type == VALUE_STRING && slice_is(f->name, "cname"));
 }
 
-static void put_members(const struct batch *b, const struct event *e, uint32_t from, struct chunk *chunk)
+static void put_members(const struct event *e, const struct field *f, uint32_t n, struct chunk *chunk)
 {
-	for (uint32_t i = from; i < e->nfields; i++)
-		if (is_member(e, &b->fields[e->first_field + i])) {
+	for (uint32_t i = 0; i < n; i++)
+		if (is_member(e, &f[i])) {
 			text_char(&chunk->text, ',');
-			put_fields(chunk, b, e, i, i + 1);
+			put_fields(chunk, e, &f[i], 1);
 		}
 }
 
-static void put_series(const struct chrome_state *st, const struct batch *b, const struct event *e,
-                       struct chunk *chunk)
+static void put_series(const struct chrome_state *st, const struct event *e, const struct field *f,
+                       uint32_t n, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	bool first = true;
 
-	for (uint16_t i = 0; i < e->nfields; i++) {
-		const struct field *const f = &b->fields[e->first_field + i];
+	for (uint32_t i = 0; i < n; i++) {
 		const size_t before = t->n;
-		if (st->of_chrome && is_member(e, f))
+		if (st->of_chrome && is_member(e, &f[i]))
 			continue;
 		if (!first)
 			text_char(t, ',');
-		if (text_json_string(t, f->name) > 0)
+		if (text_json_string(t, f[i].name) > 0)
 			add_loss(chunk, CHROME_BAD_TEXT, e, 1);
 		text_char(t, ':');
-		if (put_number(t, &f->value)) {
+		if (put_number(t, &f[i].value)) {
 			first = false;
 			continue;
 		}
@@ -140,74 +138,50 @@ static void put_series(const struct chrome_state *st, const struct batch *b, con
 }
 
 /* Writes the fields of an event of the same format: first those that are members. */
-static void put_own_args(const struct batch *b, const struct event *e, uint32_t from, struct chunk *chunk)
+static void put_own_args(const struct event *e, const struct field *f, uint32_t n, struct chunk *chunk)
 {
-	const struct field *const f = b->fields + e->first_field;
 	struct text *const t = &chunk->text;
 	const char *before = ",\"args\":{";
 
-	put_members(b, e, from, chunk);
-	for (uint32_t i = from, to; i < e->nfields; i = to + 1) {
-		for (to = i; to < e->nfields && !is_member(e, &f[to]); to++)
+	put_members(e, f, n, chunk);
+	for (uint32_t i = 0, to; i < n; i = to + 1) {
+		for (to = i; to < n && !is_member(e, &f[to]); to++)
 			;
 		if (to == i)
 			continue;
 		text_str(t, before);
-		put_fields(chunk, b, e, i, to);
+		put_fields(chunk, e, &f[i], to - i);
 		before = ",";
 	}
 	if (*before != '\0' && before[1] == '\0')
 		text_char(t, '}');
 }
 
-/* Writes the fields of an event as `,"args":{...}` unless there are none.  The record number is left out:
- * viewers aggregate calls of equal name and args, and no two events have the same number.  from: the first
- * field after it. */
-static void put_args(const struct chrome_state *st, const struct batch *b, const struct event *e,
-                     uint32_t from, struct chunk *chunk)
+/* Writes n fields of an event as `,"args":{...}` unless there are none. */
+static void put_args(const struct chrome_state *st, const struct event *e, const struct field *f, uint32_t n,
+                     struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const bool counter = e->phase == PHASE_COUNTER;
 
-	if (e->nfields == from)
+	if (n == 0)
 		return;
 	if (st->of_chrome && !counter) {
-		put_own_args(b, e, from, chunk);
+		put_own_args(e, f, n, chunk);
 		return;
 	}
 	if (st->of_chrome)
-		put_members(b, e, from, chunk);
+		put_members(e, f, n, chunk);
 	char *const p = text_reserve(t, 16);
 	if (p == NULL)
 		return;
 	memcpy(p, ",\"args\":{", 9);
 	t->n += 9;
 	if (counter)
-		put_series(st, b, e, chunk);
+		put_series(st, e, f, n, chunk);
 	else
-		put_fields(chunk, b, e, from, e->nfields);
+		put_fields(chunk, e, f, n);
 	text_char(t, '}');
-}
-
-/* Same as put_args() for fields that may have equal names. */
-static void put_args_renamed(const struct chrome_state *st, const struct batch *b, const struct event *e,
-                             uint32_t from, struct chunk *chunk)
-{
-	struct batch renamed = { .fields = NULL };
-	struct event copy = *e;
-	struct arena a = { 0 };
-	const uint32_t n = e->nfields - from;
-	uint32_t count = 0;
-
-	renamed.fields = field_names_unique_utf8(&a, b->fields + e->first_field + from, n, &count);
-	chunk->text.failed |= renamed.fields == NULL;
-	copy.first_field = 0;
-	copy.nfields = (uint16_t)n;
-	if (count > 0)
-		add_loss(chunk, CHROME_NAME_REPEATED, e, count);
-	if (renamed.fields != NULL)
-		put_args(st, &renamed, &copy, 0, chunk);
-	arena_free(&a);
 }
 
 static void put_id(struct text *t, const char *name, const struct track *k, const char *comma)
@@ -235,7 +209,7 @@ static void put_ids(const struct chrome_state *st, const struct batch *b, const 
 		return;
 	text_add(t, ",\"ids\":{", 8);
 	if (n > 0)
-		put_fields(chunk, b, e, 0, n);
+		put_fields(chunk, e, b->fields + e->first_field, n);
 	if (pid)
 		put_id(t, "true_pid", process, n > 0 ? "," : "");
 	if (tid)
@@ -522,10 +496,11 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 	if (!times_exact(st, e))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
 	const uint32_t ids = count_record_ids(st, b, e);
-	if (field_names_may_repeat_utf8(b->fields + e->first_field + ids, e->nfields - ids))
-		put_args_renamed(st, b, e, ids, chunk);
-	else
-		put_args(st, b, e, ids, chunk);
+	/* viewers aggregate calls of equal name and args, and no two events have the same record number */
+	const struct field *const args =
+	    field_names_unique(chunk, b->fields + e->first_field + ids, e->nfields - ids,
+	                       &chrome_losses[CHROME_NAME_REPEATED], e->offset);
+	put_args(st, e, args, e->nfields - ids, chunk);
 	if (ids > 0 || st->with_ids)
 		put_ids(st, b, e, ids, chunk);
 	text_char(&chunk->text, '}');

@@ -205,17 +205,13 @@ static inline bool put_plain_field(struct text *t, bool tabs, const struct field
 	return true;
 }
 
-static void put_fields_cell(struct text *t, bool tabs, struct field *of_event, uint32_t n,
-                            struct fields_json_lost *lost, uint32_t *renamed)
+static void put_fields_cell(struct text *t, bool tabs, const struct field *fields, uint32_t n,
+                            struct fields_json_lost *lost)
 {
-	struct arena a = { 0 };
-
 	if (n == 0)
 		return;
-	const struct field *const fields = field_names_unique_utf8(&a, of_event, n, renamed);
-	t->failed |= fields == NULL;
 	text_str(t, tabs ? "{" : "\"{");
-	for (uint32_t i = 0; fields != NULL && i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (put_plain_field(t, tabs, &fields[i], i == 0))
 			continue;
 		const size_t from = t->n;
@@ -228,7 +224,6 @@ static void put_fields_cell(struct text *t, bool tabs, struct field *of_event, u
 		double_each(t, from, tabs ? '\\' : '"');
 	}
 	text_add(t, "}\"", 2U - tabs);
-	arena_free(&a);
 }
 
 /* ---- shared cells ---- */
@@ -431,7 +426,6 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 	const struct shared_cells *const cls = e->cls->declared;
 	const struct shared_cells *const track = e->track->declared;
 	struct fields_json_lost lost = { .bad_text = 0 };
-	uint32_t renamed = 0;
 	const char separator = separator_of(st->tabs);
 	struct text *const t = &c->text;
 	char *p = text_reserve(t, ROW_BYTES);
@@ -456,7 +450,10 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 		p = decimal_u64(p, e->dur);
 	*p++ = separator;
 	t->n = (size_t)(p - t->p);
-	put_fields_cell(t, st->tabs, b->fields + e->first_field, e->nfields, &lost, &renamed);
+	const struct field *const fields = field_names_unique(
+	    c, b->fields + e->first_field, e->nfields,
+	    st->tabs ? &tsv_losses[TSV_LOSS_NAME_REPEATED] : &csv_losses[CSV_LOSS_NAME_REPEATED], e->offset);
+	put_fields_cell(t, st->tabs, fields, e->nfields, &lost);
 	if ((p = text_reserve(t, ROW_BYTES)) == NULL)
 		return;
 	*p++ = separator;
@@ -475,7 +472,6 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 		count_text_losses(c, (lost_text & TEXT_BAD) != 0, (lost_text & TEXT_HIDDEN) != 0, e->offset);
 	if (fields_json_lost_any(&lost))
 		count_field_losses(st, c, &lost, e->offset);
-	count_loss(st, c, CSV_LOSS_NAME_REPEATED, TSV_LOSS_NAME_REPEATED, e->offset, renamed);
 }
 
 /* ---- the writer ---- */

@@ -263,18 +263,14 @@ static void put_fields_as_text(struct ctf_state *st, const struct batch *b, cons
 {
 	struct fields_json_lost lost = { 0 };
 	struct text *const s = &st->scratch;
-	struct arena a = { 0 };
-	uint32_t renamed = 0;
-	const struct field *const f =
-	    field_names_unique_utf8(&a, b->fields + e->first_field, e->nfields, &renamed);
+	const struct field *const f = field_names_unique(chunk, b->fields + e->first_field, e->nfields,
+	                                                 &ctf_losses[CTF_NAME_REPEATED], e->offset);
 
 	put_text(&st->packet, e->cls->name, chunk, e->offset);
 	text_clear(s);
-	s->failed |= f == NULL && e->nfields > 0;
 	text_char(s, '{');
-	fields_json(s, f, f != NULL ? e->nfields : 0, &lost);
+	fields_json(s, f, e->nfields, &lost);
 	text_char(s, '}');
-	arena_free(&a);
 	chunk->text.failed |= s->failed;
 	if (s->failed)
 		return;

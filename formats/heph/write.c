@@ -77,15 +77,10 @@ const struct loss hpw_losses[HPW_LOSSES + 1] = {
 
 /* ---- packets and texts ---- */
 
-static void add_losses(struct hpw_packet *k, enum hpw_loss loss, uint32_t count)
-{
-	ledger_add(k->ledger, &hpw_losses[loss], k->offset, count);
-	k->lost = true;
-}
-
 static void add_loss(struct hpw_packet *k, enum hpw_loss loss)
 {
-	add_losses(k, loss, 1);
+	ledger_add(k->ledger, &hpw_losses[loss], k->offset, 1);
+	k->lost = true;
 }
 
 static void add_number(struct hpw_packet *k, uint64_t v, unsigned size)
@@ -344,22 +339,6 @@ static void put_field(struct hpw_packet *k, struct slice name, const struct valu
 	add_loss(k, HPW_FIELDS_LEFT_OUT);
 }
 
-/* ---- fields of an event ---- */
-
-static void put_fields(struct hpw_packet *k, struct field *f, uint32_t n)
-{
-	struct arena a = { 0 };
-	uint32_t renamed = 0;
-	const struct field *const named = field_names_unique_utf8(&a, f, n, &renamed);
-
-	k->text->failed |= named == NULL;
-	if (renamed > 0)
-		add_losses(k, HPW_NAME_REPEATED, renamed);
-	for (uint32_t i = 0; named != NULL && i < n; i++)
-		put_field(k, named[i].name, &named[i].value);
-	arena_free(&a);
-}
-
 /* ---- facts of the trace ---- */
 
 /* Writes the facts known at the beginning, in one option. */
@@ -604,7 +583,10 @@ static void put_event(struct hpw_state *st, const struct batch *b, const struct 
 	st->latest = end > st->latest ? end : st->latest;
 	clear_types(st);
 	add_text(&k, e->name);
-	put_fields(&k, b->fields + e->first_field, e->nfields);
+	const struct field *const f = field_names_unique(chunk, b->fields + e->first_field, e->nfields,
+	                                                 &hpw_losses[HPW_NAME_REPEATED], e->offset);
+	for (uint32_t i = 0; i < e->nfields; i++)
+		put_field(&k, f[i].name, &f[i].value);
 	put_words(&k, e);
 	finish_packet(&k);
 }

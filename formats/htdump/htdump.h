@@ -481,8 +481,8 @@ static inline enum event_kind htw_kind_of(const struct event *e)
 struct htw_layout {
 	struct shape shape; /* kind: enum event_kind; types of members: enum value_type */
 	uint32_t id;
-	bool renamed;        /* its name in the output differs */
-	bool fields_renamed; /* names of some members differ */
+	bool renamed;            /* its name in the output differs */
+	uint32_t renamed_fields; /* members whose names differ */
 };
 
 struct htw_track {

@@ -108,15 +108,10 @@ static void put_value_text(struct text *t, const struct value *v)
 }
 
 /* Adds all fields of an event as a JSON object. */
-static void put_fields_text(struct text *t, struct field *of_event, uint32_t n)
+static void put_fields_text(struct text *t, const struct field *f, uint32_t n)
 {
-	struct arena a = { 0 };
-	uint32_t renamed = 0;
-	const struct field *const f = field_names_unique_utf8(&a, of_event, n, &renamed);
-
-	t->failed |= f == NULL && n > 0;
 	text_char(t, '{');
-	for (uint32_t i = 0; f != NULL && i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (i > 0)
 			text_char(t, ',');
 		text_json_string(t, f[i].name);
@@ -124,7 +119,6 @@ static void put_fields_text(struct text *t, struct field *of_event, uint32_t n)
 		fields_json_as_is(t, &f[i].value);
 	}
 	text_char(t, '}');
-	arena_free(&a);
 }
 
 /* ---- records ---- */
@@ -213,7 +207,10 @@ static void put_shared_fields(struct htw_state *st, struct htw_record *r, const 
 	htw_text(r, e->cls->category);
 	htw_text(r, event_kind_row(htw_kind_of(e))->names[KIND_WORDS]);
 	text_clear(&st->scratch);
-	put_fields_text(&st->scratch, b->fields + e->first_field, e->nfields);
+	put_fields_text(&st->scratch,
+	                field_names_unique(r->chunk, b->fields + e->first_field, e->nfields,
+	                                   &htw_losses[HTW_RENAMED], e->offset),
+	                e->nfields);
 	r->chunk->text.failed |= st->scratch.failed;
 	if (st->scratch.failed)
 		return;
@@ -275,8 +272,8 @@ static void put_event(struct htw_state *st, const struct batch *b, const struct 
 		add_loss(&r, HTW_CATEGORY);
 	if (event_is_step(e))
 		add_loss(&r, HTW_STEP);
-	if (l->fields_renamed)
-		add_loss(&r, HTW_RENAMED);
+	if (l->renamed_fields > 0)
+		ledger_add(&chunk->ledger, &htw_losses[HTW_RENAMED], e->offset, l->renamed_fields);
 	if (times.late)
 		add_loss(&r, HTW_LATE_END);
 	put_bases(st, &r, e, times.dur, l->id, thread);

@@ -298,7 +298,7 @@ static bool name_members(struct arena *a, struct htw_layout *l, struct slice *na
 		ok &= tabletext_put(&taken, known_fields[i], 1);
 	for (uint32_t i = 0; ok && i < l->shape.nmembers; i++) {
 		names[i] = tabletext_unique(&taken, a, m[i].name);
-		l->fields_renamed |= names[i].n != m[i].name.n;
+		l->renamed_fields += names[i].n != m[i].name.n;
 		ok = names[i].p != NULL;
 	}
 	tabletext_free(&taken);

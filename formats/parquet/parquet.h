@@ -316,10 +316,10 @@ bool parquet_open_columns(struct parquet_state *st, const struct option_value *o
 bool parquet_declare(struct writer *w, const struct batch *b, struct chunk *chunk);
 
 void parquet_put_event(struct parquet_state *st, const struct batch *b, const struct event *e,
-                       struct ledger *ledger);
+                       struct chunk *chunk);
 
 /* Counts the losses of JSON at the offset of the event. */
-void parquet_count_json_losses(struct ledger *ledger, const struct event *e,
+void parquet_count_json_losses(struct chunk *chunk, const struct event *e,
                                const struct fields_json_lost *lost);
 
 #endif

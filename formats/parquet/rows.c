@@ -26,11 +26,11 @@ struct parquet_track {
 	struct column_known *known;                  /* by enum track_cell */
 };
 
-static inline void count_loss(struct ledger *ledger, enum parquet_loss loss, const struct event *e,
+static inline void count_loss(struct chunk *chunk, enum parquet_loss loss, const struct event *e,
                               uint64_t count)
 {
 	if (count > 0)
-		ledger_add(ledger, &parquet_losses[loss], e->offset, count);
+		ledger_add(&chunk->ledger, &parquet_losses[loss], e->offset, count);
 }
 
 /* ---- columns ---- */
@@ -103,15 +103,15 @@ struct cell {
 	struct column *column;
 	enum lifted_type type;
 	const struct event *e;
-	struct ledger *ledger;
+	struct chunk *chunk;
 };
 
-void parquet_count_json_losses(struct ledger *ledger, const struct event *e,
+void parquet_count_json_losses(struct chunk *chunk, const struct event *e,
                                const struct fields_json_lost *lost)
 {
-	count_loss(ledger, PARQUET_LOSS_BAD_TEXT, e, lost->bad_text);
-	count_loss(ledger, PARQUET_LOSS_NOT_A_NUMBER, e, lost->not_a_number);
-	count_loss(ledger, PARQUET_LOSS_TOO_DEEP, e, lost->too_deep);
+	count_loss(chunk, PARQUET_LOSS_BAD_TEXT, e, lost->bad_text);
+	count_loss(chunk, PARQUET_LOSS_NOT_A_NUMBER, e, lost->not_a_number);
+	count_loss(chunk, PARQUET_LOSS_TOO_DEEP, e, lost->too_deep);
 }
 
 static void put_as_text(const struct cell *to, const struct value *v)
@@ -124,13 +124,13 @@ static void put_as_text(const struct cell *to, const struct value *v)
 	lifted_text(to->type, v, t, &lost);
 	st->tools.failed |= t->failed;
 	if (t->n > VALUE_MAX) {
-		count_loss(to->ledger, PARQUET_LOSS_TOO_LONG, to->e, 1);
+		count_loss(to->chunk, PARQUET_LOSS_TOO_LONG, to->e, 1);
 		column_null(to->column, &st->tools);
 		return;
 	}
 	column_text(to->column, &st->tools, (struct slice){ t->p, (uint32_t)t->n, SLICE_UTF8 }, NULL);
 	if (fields_json_lost_any(&lost))
-		parquet_count_json_losses(to->ledger, to->e, &lost);
+		parquet_count_json_losses(to->chunk, to->e, &lost);
 }
 
 /* Returns false if the column's type cannot express the value. */
@@ -148,19 +148,19 @@ static bool put_cell(const struct cell *to, const struct value *v)
 		column_f64(to->column, &to->st->tools, number.f);
 	else
 		column_number(to->column, &to->st->tools, number.i);
-	count_loss(to->ledger, PARQUET_LOSS_ARG_ROUNDED, to->e, number.rounded);
+	count_loss(to->chunk, PARQUET_LOSS_ARG_ROUNDED, to->e, number.rounded);
 	return true;
 }
 
 static void put_lifted(struct parquet_state *st, const struct batch *b, const struct event *e,
-                       struct ledger *ledger)
+                       struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < st->lifted.n; i++) {
-		const struct cell to = { st, &st->columns[COLS + i], st->lifted.columns[i].type, e, ledger };
+		const struct cell to = { st, &st->columns[COLS + i], st->lifted.columns[i].type, e, chunk };
 		const struct value *const v = lifted_find(&st->lifted, i, b, e);
 		if (v != NULL && put_cell(&to, v))
 			continue;
-		count_loss(ledger, PARQUET_LOSS_ARG_TYPE, e, v != NULL);
+		count_loss(chunk, PARQUET_LOSS_ARG_TYPE, e, v != NULL);
 		column_null(to.column, &st->tools);
 	}
 }
@@ -199,13 +199,13 @@ bool parquet_declare(struct writer *w, const struct batch *b, struct chunk *chun
 struct row {
 	struct parquet_state *st;
 	const struct event *e;
-	struct ledger *ledger;
+	struct chunk *chunk;
 };
 
 static void put_number(const struct row *r, enum parquet_column i, uint64_t v)
 {
 	if (v > INT64_MAX)
-		count_loss(r->ledger, PARQUET_LOSS_ID_WRAPPED, r->e, 1);
+		count_loss(r->chunk, PARQUET_LOSS_ID_WRAPPED, r->e, 1);
 	column_number(&r->st->columns[i], &r->st->tools, (int64_t)v);
 }
 
@@ -223,11 +223,11 @@ static void put_text(const struct row *r, enum parquet_column i, struct slice s,
 		return;
 	}
 	if (s.n > VALUE_MAX) {
-		count_loss(r->ledger, PARQUET_LOSS_TOO_LONG, r->e, 1);
+		count_loss(r->chunk, PARQUET_LOSS_TOO_LONG, r->e, 1);
 		s = slice_of(s.p, VALUE_MAX);
 	}
 	if (column_text(c, &r->st->tools, s, known))
-		count_loss(r->ledger, PARQUET_LOSS_BAD_TEXT, r->e, 1);
+		count_loss(r->chunk, PARQUET_LOSS_BAD_TEXT, r->e, 1);
 }
 
 /* Returns the cache of the number of a name; NULL: none. */
@@ -250,7 +250,7 @@ static int64_t limited_time(const struct row *r, uint64_t ns)
 {
 	if (ns <= INT64_MAX)
 		return (int64_t)ns;
-	count_loss(r->ledger, PARQUET_LOSS_TIME_TOO_LARGE, r->e, 1);
+	count_loss(r->chunk, PARQUET_LOSS_TIME_TOO_LARGE, r->e, 1);
 	return INT64_MAX;
 }
 
@@ -282,7 +282,7 @@ static void put_name_and_id(const struct row *r, const struct track *k, enum par
 	else
 		column_known_number(number, &r->st->tools, (int64_t)k->id, known + 1);
 	if (k != NULL && k->has_id && k->id > INT64_MAX)
-		count_loss(r->ledger, PARQUET_LOSS_ID_WRAPPED, r->e, 1);
+		count_loss(r->chunk, PARQUET_LOSS_ID_WRAPPED, r->e, 1);
 }
 
 static void put_track(const struct row *r)
@@ -312,7 +312,7 @@ static void put_depth(const struct row *r)
 	}
 	st->tools.failed |= !parents_of_event(&st->parents, k->base, e, st->signed_time, 1, &found);
 	if (found.forgotten)
-		count_loss(r->ledger, PARQUET_LOSS_DEPTH, e, 1);
+		count_loss(r->chunk, PARQUET_LOSS_DEPTH, e, 1);
 	column_known_number(&st->columns[COL_DEPTH], &st->tools, found.depth,
 	                    found.depth < DEPTHS ? &st->depths[found.depth] : NULL);
 }
@@ -321,8 +321,6 @@ static void put_args(const struct row *r, const struct batch *b)
 {
 	struct parquet_state *const st = r->st;
 	struct fields_json_lost lost = { .bad_text = 0 };
-	struct arena a = { 0 };
-	uint32_t renamed = 0;
 	size_t at;
 
 	if (r->e->nfields == 0) {
@@ -331,24 +329,21 @@ static void put_args(const struct row *r, const struct batch *b)
 	}
 	struct text *const t = column_begin_text(&st->columns[COL_ARGS], &at);
 	const struct field *const f =
-	    field_names_unique_utf8(&a, b->fields + r->e->first_field, r->e->nfields, &renamed);
-	t->failed |= f == NULL;
+	    field_names_unique(r->chunk, b->fields + r->e->first_field, r->e->nfields,
+	                       &parquet_losses[PARQUET_LOSS_NAME_REPEATED], r->e->offset);
 	text_char(t, '{');
-	if (f != NULL)
-		fields_json(t, f, r->e->nfields, &lost);
+	fields_json(t, f, r->e->nfields, &lost);
 	text_char(t, '}');
-	arena_free(&a);
-	count_loss(r->ledger, PARQUET_LOSS_NAME_REPEATED, r->e, renamed);
 	if (!column_end_text(&st->columns[COL_ARGS], &st->tools, at))
-		count_loss(r->ledger, PARQUET_LOSS_TOO_LONG, r->e, 1);
+		count_loss(r->chunk, PARQUET_LOSS_TOO_LONG, r->e, 1);
 	else if (fields_json_lost_any(&lost))
-		parquet_count_json_losses(r->ledger, r->e, &lost);
+		parquet_count_json_losses(r->chunk, r->e, &lost);
 }
 
 void parquet_put_event(struct parquet_state *st, const struct batch *b, const struct event *e,
-                       struct ledger *ledger)
+                       struct chunk *chunk)
 {
-	const struct row r = { st, e, ledger };
+	const struct row r = { st, e, chunk };
 	const enum event_kind kind = event_kind(e);
 
 	put_times(&r);
@@ -363,6 +358,6 @@ void parquet_put_event(struct parquet_state *st, const struct batch *b, const st
 		put_null(&r, COL_ID);
 	put_number(&r, COL_OFFSET, e->offset);
 	put_args(&r, b);
-	put_lifted(st, b, e, ledger);
+	put_lifted(st, b, e, chunk);
 	st->rows++;
 }

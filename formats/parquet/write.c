@@ -208,30 +208,26 @@ static void put_losses(struct parquet_state *st, const struct ledger *total)
 
 #define FACTS_BYTES (1U << 20)
 
-/* Adds the facts of the trace as a JSON object to t, and their losses to the ledger. */
-static void add_facts(struct text *t, const struct trace *trace, struct ledger *ledger)
+/* Adds the facts of the trace as a JSON object to t, and counts their losses. */
+static void add_facts(struct text *t, const struct trace *trace, struct chunk *chunk)
 {
 	struct fields_json_lost lost = { .bad_text = 0 };
 	const struct event whole = { .offset = 0 };
-	struct arena a = { 0 };
-	uint32_t renamed = 0;
-	const struct field *const f = field_names_unique_utf8(&a, trace->meta, trace->nmeta, &renamed);
+	const struct field *const f = field_names_unique(chunk, trace->meta, trace->nmeta,
+	                                                 &parquet_losses[PARQUET_LOSS_NAME_REPEATED], 0);
 
-	t->failed |= f == NULL && trace->nmeta > 0;
 	text_char(t, '{');
-	for (uint32_t i = 0; f != NULL && i < trace->nmeta && t->n < FACTS_BYTES; i++) {
+	for (uint32_t i = 0; i < trace->nmeta && t->n < FACTS_BYTES; i++) {
 		if (i > 0)
 			text_char(t, ',');
 		fields_json(t, &f[i], 1, &lost);
 	}
 	text_char(t, '}');
-	arena_free(&a);
-	parquet_count_json_losses(ledger, &whole, &lost);
+	parquet_count_json_losses(chunk, &whole, &lost);
 }
 
-/* Adds the facts that are known at the end; they are the same in each part.  found: losses that are not in
- * the total yet; gets those of the facts. */
-static void put_metadata(struct parquet_state *st, const struct writer *w, struct ledger *found)
+/* Adds the facts that are known at the end; they are the same in each part. */
+static void put_metadata(struct parquet_state *st, const struct writer *w, struct chunk *chunk)
 {
 	struct facts facts = facts_of(w->run, ~(FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS)));
 	struct ledger all = { .n = 0 };
@@ -240,9 +236,9 @@ static void put_metadata(struct parquet_state *st, const struct writer *w, struc
 
 	while (facts_next(&facts, &f))
 		put_fact(st, &f);
-	add_facts(&of_trace, w->run->trace, found);
+	add_facts(&of_trace, w->run->trace, chunk);
 	ledger_merge(&all, w->run->total);
-	ledger_merge(&all, found);
+	ledger_merge(&all, &chunk->ledger);
 	st->metadata.failed |= all.failed;
 	put_losses(st, &all);
 	put_pair(st, "tracetool.facts", &of_trace);
@@ -405,7 +401,7 @@ static void parquet_write(void *state, const struct batch *b, struct chunk *chun
 	for (uint32_t i = 0; ok && i < b->n; i++) {
 		if (b->events[i].phase == PHASE_STRUCTURE)
 			continue;
-		parquet_put_event(st, b, &b->events[i], &chunk->ledger);
+		parquet_put_event(st, b, &b->events[i], chunk);
 		const bool full = st->rows >= GROUP_ROWS || st->tools.bytes >= GROUP_BYTES;
 		ok = !st->tools.failed && (!full || end_group(st, chunk));
 	}
@@ -423,12 +419,9 @@ static bool parquet_close(struct writer *w, struct chunk *chunk)
 	if (!end_group(st, chunk))
 		return report_failure(st, chunk, false);
 	const uint32_t empty = lifted_empty(&st->lifted);
-	struct ledger found = { .n = 0 };
 	if (empty > 0)
-		ledger_add(&found, &parquet_losses[PARQUET_LOSS_NO_ARG], 0, empty);
-	put_metadata(st, w, &found);
-	ledger_merge(&chunk->ledger, &found);
-	ledger_free(&found);
+		ledger_add(&chunk->ledger, &parquet_losses[PARQUET_LOSS_NO_ARG], 0, empty);
+	put_metadata(st, w, chunk);
 	while (drain_group(st, chunk, GROUP_PIECE))
 		if (!chunk_flush(chunk))
 			return true;

@@ -98,6 +98,7 @@ void chunk_clear(struct chunk *c)
 {
 	text_clear(&c->text);
 	c->ledger.n = 0;
+	arena_reset(&c->arena);
 	c->failed = NULL;
 	c->nparts = c->nborrowed = 0;
 }
@@ -106,6 +107,7 @@ void chunk_free(struct chunk *c)
 {
 	text_free(&c->text);
 	ledger_free(&c->ledger);
+	arena_free(&c->arena);
 	free(c->parts);
 	free(c->borrowed);
 }

@@ -23,11 +23,11 @@ struct chunk_borrowed {
 struct chunk {
 	struct text text;
 	struct ledger ledger;
+	struct arena arena; /* for what is made of the batch */
 	/* Set by any function of the writer: a system call failed; one line with path and reason, owned by
 	 * the writer and valid until `free`.  The output is discarded. */
 	const char *failed;
-	/* for the engine, and the functions below */
-	struct chunk_part *parts;
+	struct chunk_part *parts; /* this and the rest: for the engine, and the functions below */
 	struct chunk_borrowed *borrowed;
 	uint32_t nparts, parts_cap, nborrowed, borrowed_cap;
 	bool (*flush)(void *ctx, struct chunk *c); /* NULL: chunk_flush() does nothing */

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/scan.h"
 #include "base/table.h"
+#include "format/writer.h"
 #include "output/text_json.h"
 
 #define FEW 16U /* fields; their names are compared pairwise */
@@ -23,7 +24,7 @@ bool field_names_may_repeat(const struct field *f, uint32_t n)
 	return false;
 }
 
-bool field_names_may_repeat_utf8(const struct field *f, uint32_t n)
+static bool may_repeat_utf8(const struct field *f, uint32_t n)
 {
 	if (field_names_may_repeat(f, n))
 		return true;
@@ -65,9 +66,10 @@ bool field_names_number(struct arena *a, struct field *f, uint32_t n)
 	return number_names(a, f, n, false);
 }
 
-struct field *field_names_unique_utf8(struct arena *a, struct field *f, uint32_t n, uint32_t *renamed)
+const struct field *field_names_unique_utf8(struct arena *a, const struct field *f, uint32_t n,
+                                            uint32_t *renamed)
 {
-	if (!field_names_may_repeat_utf8(f, n))
+	if (!may_repeat_utf8(f, n))
 		return f;
 	struct field *const to = arena_alloc(a, n * sizeof *to);
 	if (to == NULL)
@@ -78,6 +80,18 @@ struct field *field_names_unique_utf8(struct arena *a, struct field *f, uint32_t
 	for (uint32_t i = 0; i < n; i++)
 		*renamed += to[i].name.n != f[i].name.n;
 	return to;
+}
+
+const struct field *field_names_unique(struct chunk *c, const struct field *f, uint32_t n,
+                                       const struct loss *repeated, uint64_t offset)
+{
+	uint32_t renamed = 0;
+	const struct field *const to = field_names_unique_utf8(&c->arena, f, n, &renamed);
+
+	if (renamed > 0)
+		ledger_add(&c->ledger, repeated, offset, renamed);
+	c->text.failed |= to == NULL && n > 0;
+	return to != NULL ? to : f;
 }
 
 struct field *field_names_repaired(struct arena *a, struct field *f, uint32_t n, uint32_t *changed)

@@ -92,7 +92,7 @@ void chrome_rig_finish(struct chrome_rig *r)
 	cJSON_Delete(r->json);
 	r->chrome->writer->free(r->writer.state);
 	free(r->writer.state);
-	text_free(&r->chunk.text);
+	chunk_free(&r->chunk);
 	batch_free(&r->batch);
 	trace_free(&r->trace);
 }

@@ -328,6 +328,7 @@ Test(ctf_write, an_event_with_too_many_fields_has_one_text)
 	cr_expect_not_null(strstr(o.lines.p, "| name=\"e\" class=\"wide\" fields=\"{\"f\":0,\"f (2)\":1,"),
 	                   "%s", o.lines.p);
 	cr_expect_eq(writer_rig_lost(&r, "ctf/fields-as-text"), 1);
+	cr_expect_eq(writer_rig_lost(&r, "ctf/name-repeated"), CTF_CLASS_FIELDS);
 	cr_expect_eq(writer_rig_lost(&r, "ctf/category"), 1);
 	free_run(&r, &o);
 }

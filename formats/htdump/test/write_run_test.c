@@ -105,8 +105,7 @@ void htw_run_finish(struct htw_run *r)
 	oracle_free(&r->oracle);
 	r->ops->free(r->writer.state);
 	free(r->writer.state);
-	text_free(&r->chunk.text);
-	ledger_free(&r->chunk.ledger);
+	chunk_free(&r->chunk);
 	ledger_free(&r->total);
 	batch_free(&r->batch);
 	trace_free(&r->trace);

@@ -83,8 +83,7 @@ void perf_rig_free(struct rig *r)
 	r->to->writer->free(r->writer.state);
 	free(r->writer.state);
 	model_free(&r->model);
-	text_free(&r->chunk.text);
-	ledger_free(&r->chunk.ledger);
+	chunk_free(&r->chunk);
 	ledger_free(&r->total);
 	batch_free(&r->batch);
 	trace_free(&r->trace);
