@@ -247,8 +247,8 @@ const struct format chrome_format = {
 	.rules = chrome_rules,
 	.losses = chrome_losses,
 	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_ARROWS | HAS_ASYNC | HAS_ENDS |
-	            HAS_STACKS | HAS_LISTS | HAS_NOT_UTF8 | HAS_NUL | HAS_FACTS | HAS_EPOCH | HAS_DEEP_JSON |
-	            HAS_NUMBERS | HAS_STEPS,
+	            HAS_STACKS | HAS_LISTS | HAS_NOT_UTF8 | HAS_NUL | HAS_FACTS | HAS_EPOCH | HAS_HOSTS |
+	            HAS_DEEP_JSON | HAS_NUMBERS | HAS_STEPS,
 };
 
 const struct format chrome_dir_format = {

@@ -555,8 +555,16 @@ static bool csv_close(struct writer *w, struct chunk *chunk)
 {
 	const struct csv_state *const st = w->state;
 
+	const struct trace *const trace = w->run->trace;
+	uint32_t hosts = 0;
+
+	for (uint32_t i = 0; i < trace->ntracks; i++)
+		hosts += !trace->tracks[i]->hidden && trace->tracks[i]->host.n > 0;
 	if (st->lifted != NULL)
 		count_loss(st, chunk, CSV_LOSS_NO_ARG, TSV_LOSS_NO_ARG, 0, lifted_empty(st->lifted));
+	count_loss(st, chunk, CSV_LOSS_FACTS, TSV_LOSS_FACTS, 0, trace->nmeta);
+	count_loss(st, chunk, CSV_LOSS_HOSTS, TSV_LOSS_HOSTS, 0, hosts);
+	count_loss(st, chunk, CSV_LOSS_EPOCH, TSV_LOSS_EPOCH, 0, trace->epoch_known);
 	return true; /* nothing follows the last row */
 }
 

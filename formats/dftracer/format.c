@@ -429,5 +429,5 @@ const struct format dftracer_format = {
 	.rules = dft_rules,
 	.losses = dfw_losses,
 	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_LISTS | HAS_NAN | HAS_NOT_UTF8 | HAS_NUL |
-	            HAS_FACTS | HAS_EPOCH | HAS_NUMBERS,
+	            HAS_FACTS | HAS_EPOCH | HAS_HOSTS | HAS_NUMBERS,
 };

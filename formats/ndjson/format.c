@@ -166,5 +166,5 @@ const struct format ndjson_format = {
 	.losses = ndjson_losses,
 	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_ARROWS | HAS_ASYNC | HAS_ENDS |
 	            HAS_STACKS | HAS_LISTS | HAS_NAN | HAS_NOT_UTF8 | HAS_NUL | HAS_FACTS | HAS_EPOCH |
-	            HAS_DEEP | HAS_DEEP_JSON | HAS_NUMBERS | HAS_STEPS | HAS_REPEATED,
+	            HAS_HOSTS | HAS_DEEP | HAS_DEEP_JSON | HAS_NUMBERS | HAS_STEPS | HAS_REPEATED,
 };

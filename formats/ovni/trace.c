@@ -575,5 +575,5 @@ const struct format ovni_format = {
 	.rules = ovni_rules,
 	.losses = ovw_losses,
 	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_ENDS | HAS_LISTS | HAS_PARTS |
-	            HAS_NOT_UTF8 | HAS_FACTS | HAS_EPOCH | HAS_NUMBERS,
+	            HAS_NOT_UTF8 | HAS_FACTS | HAS_EPOCH | HAS_HOSTS | HAS_NUMBERS,
 };

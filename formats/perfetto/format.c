@@ -46,5 +46,5 @@ const struct format perfetto_format = {
 	.losses = perfetto_losses,
 	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_ARROWS | HAS_ASYNC | HAS_ENDS |
 	            HAS_STACKS | HAS_LISTS | HAS_NAN | HAS_NOT_UTF8 | HAS_NUL | HAS_FACTS | HAS_EPOCH |
-	            HAS_NUMBERS | HAS_STEPS,
+	            HAS_HOSTS | HAS_NUMBERS | HAS_STEPS,
 };

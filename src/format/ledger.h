@@ -50,6 +50,7 @@ enum feature {
 	HAS_DEEP_JSON = 524288, /* JSON nested more than 100 deep */
 	HAS_DEEPER = 1048576,   /* only in losses: lists and maps nested more than 200 deep, which no reader
 	                         * returns */
+	HAS_HOSTS = 2097152,    /* hosts of processes */
 };
 
 /* Effects of a loss on an event when the output is read back (loss.affects), for convert --verify.  An event
