@@ -7,11 +7,15 @@
  */
 #include "ctf/ctf.h"
 
+#include <float.h>
+#include <math.h>
+
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/scan.h"
 #include "format/fields_json.h"
 #include "json/scan.h"
+#include "json/token.h"
 #include "model/event_traits.h"
 #include "out/field_names.h"
 #include "out/kind.h"
@@ -94,10 +98,16 @@ static bool declare_track(struct ctf_state *st, struct track *t)
 
 /* ---- layouts ---- */
 
-/* Parses a value of JSON.  Returns false if it is not a number, or beyond a double. */
+#define MAX_EXACT 0x1p53 /* larger integers lose digits in a double */
+
+/* Parses a value of JSON.  Returns false if it is not a number, or one that stays text: beyond a double, or
+ * an integer that a double may round. */
 static bool parse_json_number(const struct value *v, double *number)
 {
-	return json_double(value_text(v), number) && *number - *number == 0;
+	enum json_kind kind;
+
+	return json_is_number(value_text(v), &kind) && json_double(value_text(v), number) &&
+	       fabs(*number) <= (kind == JSON_NUMBER ? DBL_MAX : MAX_EXACT);
 }
 
 /* Returns the type of the elements of a list that becomes a sequence; else VALUE_NONE.  Frames of call stacks
