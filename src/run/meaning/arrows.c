@@ -331,8 +331,11 @@ static bool emit_next(struct arrows *a, struct batch *b, bool end)
 			return false;
 		add_event(a, b, &a->ends[i], a->ends[i].id, PHASE_FLOW_OUT);
 		add_event(a, b, &a->ends[a->to[i]], a->ends[i].id, PHASE_FLOW_IN);
-	} else if (is_out(&a->keys[i]) && i < a->old && !end) {
-		a->dropped++;
+	} else if (is_out(&a->keys[i]) && i < a->old) {
+		if (!end)
+			a->dropped++;
+		else if ((a->ends[i].flags & EVENT_ARROW) == 0)
+			a->endless++;
 	}
 	a->at++;
 	return true;

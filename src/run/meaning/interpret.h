@@ -48,6 +48,7 @@ struct arrows {
 	uint32_t nnames;
 	uint64_t id;      /* of the last out */
 	uint64_t dropped; /* outs that left the window before their in was found: missing arrows */
+	uint64_t endless; /* outs without an in, except those that EVENT_ARROW shows */
 	bool failed;      /* OOM: ends are missing */
 };
 

@@ -175,7 +175,7 @@ Test(arrows, blocks_of_threads_longer_than_the_window)
 	batch_free(&b);
 }
 
-/* Wakes without a run are counted when they leave the window, but not if they are dropped at the end. */
+/* Wakes without a run are counted when they leave the window, and apart from these at the end. */
 Test(arrows, what_leaves_the_window_is_counted)
 {
 	static size_t to[4 * ARROWS_WINDOW];
@@ -195,6 +195,7 @@ Test(arrows, what_leaves_the_window_is_counted)
 	cr_assert_eq(take_all(&a, &b, true, to), 1);
 	cr_assert_eq(to[n - 1], n);
 	cr_assert_eq(a.dropped, n - ARROWS_WINDOW / 2);
+	cr_assert_eq(a.endless, ARROWS_WINDOW / 2 - 1);
 	arrows_free(&a);
 	batch_free(&b);
 }
