@@ -115,9 +115,9 @@ static enum dft_phase check_phase(struct dft_state *st, const struct dft_record 
 	if (kind == JSON_STRING && c == 'M')
 		return DFT_PHASE_METADATA;
 	enum dft_phase phase = phase_of_kind(c, kind);
-	if (phase == DFT_PHASE_NONE || phase >= DFT_PHASE_BEGIN) {
-		if (phase == DFT_PHASE_NONE)
-			return report_phase(st, rec);
+	if (phase == DFT_PHASE_NONE)
+		return report_phase(st, rec);
+	if (phase >= DFT_PHASE_BEGIN) {
 		struct quoted q;
 		dft_report(st, DFT_RULE_UNKNOWN_PHASE, dft_token_position(rec, rec->top[DFT_PH]),
 		           "ph is %s, which is of Chrome's format and not of DFTracer's", quoted(&q, text));

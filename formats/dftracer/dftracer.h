@@ -24,7 +24,6 @@
 #include "format/format.h"
 #include "format/recover.h"
 #include "json/scan.h"
-#include "json/repair.h"
 #include "json/token.h"
 #include "model/trace_origin.h"
 #include "out/tracks.h"
@@ -502,8 +501,8 @@ static inline bool dft_recent_matches(const struct dft_recent_hash *r, const str
 
 void dft_names_free(struct dft_names *n);
 
-/* Reads a hash.  Returns false if it is neither a number nor sixteen hexadecimal digits. */
-bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum json_kind kind, struct dft_hash *h);
+/* Reads a hash as it is written.  Returns false if it is neither a number nor sixteen hexadecimal digits. */
+bool dft_hash_read(struct slice s, enum json_kind kind, struct dft_hash *h);
 
 /* Defines the name of a hash, and reports redefinitions. */
 void dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,

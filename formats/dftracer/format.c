@@ -30,7 +30,7 @@ static unsigned dialects_of_hash(const struct dft_record *rec, const struct dft_
 {
 	struct dft_hash h;
 
-	if (a == NULL || !dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h) || h.none)
+	if (a == NULL || !dft_hash_read(dft_token_text(rec, a->value), (enum json_kind)a->kind, &h) || h.none)
 		return ALL;
 	if (h.text)
 		return BIT(D2C) | BIT(D4) | BIT(D5);

@@ -4,8 +4,6 @@
  * Texts point into the record unless they have escapes.  Classes and tracks are cached by the last byte of
  * the category and by tid.
  */
-#include <stdlib.h>
-
 #include "dftracer/dftracer.h"
 #include "model/value.h"
 
@@ -54,12 +52,9 @@ struct value dft_value_of(const struct dft_record *rec, struct dft_token t, enum
 static struct slice named_host(const struct dft_state *st, const struct dft_process *p, struct slice host,
                                enum json_kind form)
 {
-	const struct dft_record whole = { .p = host.p };
 	struct dft_hash h;
 
-	if (!dft_hash_read(&whole, (struct dft_token){ 0, host.n }, form, &h))
-		return SLICE_NONE;
-	return dft_name_find(st, DFT_HASH_HOST, h, p->pid);
+	return dft_hash_read(host, form, &h) ? dft_name_find(st, DFT_HASH_HOST, h, p->pid) : SLICE_NONE;
 }
 
 /* Returns the name of the host of a process, or its hash; empty: not known. */
@@ -252,7 +247,7 @@ static struct slice name_of_hash(struct fields *x, const struct dft_arg *a)
 	if (i < x->facts->nnames)
 		return x->facts->names[i];
 	if (x->facts->phase != DFT_PHASE_METADATA ||
-	    !dft_hash_read(x->rec, a->value, (enum json_kind)a->kind, &h))
+	    !dft_hash_read(dft_token_text(x->rec, a->value), (enum json_kind)a->kind, &h))
 		return SLICE_NONE;
 	return dft_name_find(x->st, dft_hash_kind_of(role), h, x->facts->pid);
 }

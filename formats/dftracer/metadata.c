@@ -2,8 +2,6 @@
  * Metadata that applies to other records: names of hashes, processes and threads, time units, the clock,
  * facts of the whole trace, `start` and `end`.
  */
-#include <stdlib.h>
-
 #include "model/value.h"
 
 #include "dftracer/dftracer.h"
@@ -99,7 +97,7 @@ static void add_args_as_meta(struct dft_state *st, const char *prefix, const str
 		struct slice name = SLICE_NONE;
 		struct dft_hash h;
 		if (dft_role_is_hash((enum dft_role)a->role) &&
-		    dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h))
+		    dft_hash_read(dft_token_text(rec, a->value), (enum json_kind)a->kind, &h))
 			name = dft_name_find(st, dft_hash_kind_of((enum dft_role)a->role), h, f->pid);
 		add_meta(st, rec, prefix, dft_token_text(rec, a->key), name.p != NULL ? name : text,
 		         json && name.p == NULL);
@@ -129,7 +127,7 @@ static void define_hash(struct dft_state *st, const struct dft_record *rec, cons
 		           quoted(&q, dft_token_text(rec, name->value)));
 		return;
 	}
-	if (!dft_hash_read(rec, value->value, (enum json_kind)value->kind, &h)) {
+	if (!dft_hash_read(dft_token_text(rec, value->value), (enum json_kind)value->kind, &h)) {
 		dft_report(st, DFT_RULE_BAD_HASH, dft_token_position(rec, value->value),
 		           "args.value is %s, expected an integer of 64 bits or 16 hexadecimal digits",
 		           quoted(&q, dft_token_text(rec, value->value)));

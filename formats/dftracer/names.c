@@ -120,16 +120,14 @@ void dft_names_free(struct dft_names *n)
 	tabletext_free(&n->interned);
 }
 
-bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum json_kind kind, struct dft_hash *h)
+bool dft_hash_read(struct slice s, enum json_kind kind, struct dft_hash *h)
 {
-	const char *const p = rec->p + t.at;
-
 	*h = (struct dft_hash){ .text = kind == JSON_STRING };
-	if (kind == JSON_STRING && t.n == DFT_HEX_DIGITS)
-		return json_hex(dft_token_text(rec, t), &h->value);
-	h->none = (t.n == 1 && *p == '0') || (kind == JSON_STRING && t.n == 0);
+	if (kind == JSON_STRING && s.n == DFT_HEX_DIGITS)
+		return json_hex(s, &h->value);
+	h->none = slice_is(s, "0") || (kind == JSON_STRING && s.n == 0);
 	if (kind == JSON_UINT)
-		return dft_digits(rec, t, &h->value);
+		return json_digits_any(s.p, s.n, &h->value);
 	return kind == JSON_STRING && h->none;
 }
 
@@ -326,7 +324,7 @@ static const struct dft_name *look_up(struct dft_state *st, const struct dft_rec
 	struct dft_hash h;
 	struct quoted q;
 
-	if (!dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h)) {
+	if (!dft_hash_read(dft_token_text(rec, a->value), (enum json_kind)a->kind, &h)) {
 		if (a->role != DFT_ROLE_CWD) /* cwd may also be the path itself */
 			dft_report(st, DFT_RULE_BAD_HASH, dft_token_position(rec, a->value),
 			           "%s is %s, expected an integer of 64 bits or 16 hexadecimal digits",
@@ -438,12 +436,11 @@ static bool claim_hash(const struct dft_name *e, enum dft_hash_kind kind, struct
 static bool claim_host(const struct dft_names *n, struct slice host, struct claims *c)
 {
 	static const enum json_kind forms[] = { JSON_STRING, JSON_UINT };
-	const struct dft_record whole = { .p = host.p };
 	bool ok = true;
 
 	for (int i = 0; ok && host.n > 0 && i < 2; i++) {
 		struct dft_hash h;
-		if (!dft_hash_read(&whole, (struct dft_token){ 0, host.n }, forms[i], &h) || h.none)
+		if (!dft_hash_read(host, forms[i], &h) || h.none)
 			continue;
 		const uint32_t known = table64_get(&n->index[DFT_HASH_HOST][form_of(h)], key_of(h, 0));
 		ok = claim_hash(known != TABLE_NONE ? &n->names[known] : NULL, DFT_HASH_HOST, h, c);

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/os.h"
 #include "dftracer/dftracer.h"
 
 /*
@@ -551,7 +552,7 @@ const struct reader_ops dft_reader_ops = {
  * the common part ends before program or pid. */
 static size_t common_path_length(const char *path)
 {
-	const char *const slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+	const char *name = path_name(path);
 
 	name += *name == '.';
 	return (size_t)(name - path) + strcspn(name, "-.0123456789");

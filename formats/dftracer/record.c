@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "dftracer/dftracer.h"
+#include "json/repair.h"
 
 #define TOPS(X)                                                                                              \
 	X(DFT_ID, "id")                                                                                      \

@@ -191,7 +191,7 @@ static bool hash_key(const struct dfw_parser *x, const struct dft_arg *a, enum d
 {
 	struct dft_hash h;
 
-	if (!dft_hash_read(&x->rec, a->value, (enum json_kind)a->kind, &h) || h.none)
+	if (!dft_hash_read(dft_token_text(&x->rec, a->value), (enum json_kind)a->kind, &h) || h.none)
 		return false;
 	const bool narrow = !h.text && h.value <= UINT16_MAX;
 	*key = mark_key(OF_HASH, h.value, (narrow ? x->pid << 8 : 0) | (uint64_t)kind << 1 | h.text);
