@@ -5,8 +5,6 @@
  *
  * Plain events of common schemas are only measured (fast.c); all others are walked.
  */
-#include <stdlib.h>
-
 #include "dial9/dial9.h"
 
 /* ---- types ---- */
@@ -49,10 +47,9 @@ static bool lack_length(struct d9_bytes *b, const char *what, uint64_t n, uint64
 	return false;
 }
 
-bool d9_bytes_lack(struct d9_bytes *b, size_t n, const char *what)
+void d9_bytes_lack(struct d9_bytes *b, size_t n, const char *what)
 {
 	*b->lack = (struct d9_lack){ .what = what, .bytes = n - (size_t)(b->end - b->p) };
-	return false;
 }
 
 /* Returns whether n items of at least `each` bytes fit into the rest. */

@@ -237,8 +237,8 @@ struct d9_bytes {
 	struct d9_lack *lack;
 };
 
-/* Records that a read of n bytes, named `what` in findings, lacks bytes.  Returns false. */
-bool d9_bytes_lack(struct d9_bytes *b, size_t n, const char *what);
+/* Records that a read of n bytes, named `what` in findings, lacks bytes. */
+void d9_bytes_lack(struct d9_bytes *b, size_t n, const char *what);
 
 /* Reads n items of `each` bytes, and sets *p to their position.  Returns false if bytes are lacking. */
 bool d9_bytes_run(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what, const char **p);
@@ -251,7 +251,7 @@ unsigned d9_bytes_leb128(struct d9_bytes *b, uint64_t *v, const char *what);
 static inline const char *d9_bytes_read(struct d9_bytes *b, size_t n, const char *what)
 {
 	if (n > (size_t)(b->end - b->p)) {
-		(void)d9_bytes_lack(b, n, what);
+		d9_bytes_lack(b, n, what);
 		return NULL;
 	}
 	b->p += n;

@@ -372,8 +372,7 @@ static void apply_annotation(struct d9_state *st, const struct record *f, const 
 	struct d9_schema *const s = d9_schema_find(&st->schemas, st->open.type_id);
 	struct quoted q;
 
-	if ((a->key.flags & SLICE_UTF8) == 0)
-		d9_check_text(st, f, a->key, "annotation key", SLICE_NONE);
+	d9_check_text(st, f, a->key, "annotation key", SLICE_NONE);
 	if (s == NULL)
 		return;
 	if (a->field >= s->nfields)
