@@ -303,12 +303,6 @@ static enum record_status ovni_record(struct reader *r, struct record *rec)
 
 /* ---- the reader ---- */
 
-/* Returns whether this reader passes files to its consumer. */
-static inline bool copies_files(const struct reader *r)
-{
-	return (r->want & WANT_FILES) != 0 && (r->want & WANT_RAW) != 0;
-}
-
 static bool ovni_open(struct reader *r)
 {
 	struct ovni_state *const st = r->state;
@@ -326,7 +320,7 @@ static bool ovni_open(struct reader *r)
 	r->trace->clock = "monotonic";
 	if (sh->system.no_memory)
 		return false;
-	if (copies_files(r)) {
+	if ((r->want & WANT_FILES) != 0 && (r->want & WANT_RAW) != 0) {
 		m.files = &st->files;
 		sh->system.no_memory |= !ovni_files_open(st);
 	}

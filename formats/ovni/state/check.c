@@ -15,9 +15,7 @@
 
 static bool keyword_is(const struct plan *m, const char *key, const char *text)
 {
-	const struct slice s = plan_word(m, key);
-
-	return s.p != NULL && slice_is(s, text);
+	return slice_is(plan_word(m, key), text);
 }
 
 /* Checks of events other than the states of stacks. */

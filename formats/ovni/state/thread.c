@@ -3,8 +3,6 @@
  */
 #include "ovni/state/state.h"
 
-#include <stdlib.h>
-
 #define FLUSH_SLOW_NS 10000000
 #define BURST_EVENTS 100
 #define BURST_NS 100
