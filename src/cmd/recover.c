@@ -199,6 +199,13 @@ static void add_sums(struct recover_list *l, const struct recover_run *run)
 
 /* ---- one input ---- */
 
+/* Sets the status for an input or output that failed.  Returns false. */
+static bool fail(struct recover *c)
+{
+	c->status = worse(c->status, STATUS_UNREADABLE);
+	return false;
+}
+
 static bool put_output(void *ctx, const char *p, size_t n)
 {
 	struct recover *const c = ctx;
@@ -283,7 +290,7 @@ static bool recover_input(struct recover *c, const char *path, const struct form
 	const bool ok = recover_run(&run, in) || lost;
 	progress_clear(&c->options.progress);
 	if (!ok)
-		c->status = worse(c->status, STATUS_UNREADABLE);
+		fail(c);
 	add_sums(&c->list, &run);
 	c->list.dialect = c->list.format != NULL ? run.dialect : NULL;
 	return ok;
@@ -314,9 +321,7 @@ static bool copy_file(struct recover *c, const char *path)
 	if (f != NULL)
 		fclose(f);
 	free(space);
-	if (!ok)
-		c->status = worse(c->status, STATUS_UNREADABLE);
-	return ok;
+	return ok || fail(c);
 }
 
 /* The format that the name of a file states; NULL: the file is copied. */
@@ -328,21 +333,6 @@ static const struct format *format_of(const struct recover *c, const char *name)
 		return NULL;
 	const struct format *const format = from != NULL ? from : format_of_name(name);
 	return format != NULL && format->recover != NULL ? format : NULL;
-}
-
-/* Cuts the suffix of compression, as such files are written unpacked. */
-static void cut_suffix(char *name)
-{
-	static const char *const suffixes[] = { ".gz", ".zst", ".xz" };
-	const size_t n = strlen(name);
-
-	for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-		const size_t k = strlen(suffixes[i]);
-		if (n > k && strcmp(name + n - k, suffixes[i]) == 0) {
-			name[n - k] = '\0';
-			return;
-		}
-	}
 }
 
 /* The format of a file with the suffix .json, by its content; NULL: the file is copied. */
@@ -358,8 +348,7 @@ static const struct format *json_format(const struct input *in, bool *no_memory)
 static bool fail_no_memory(struct recover *c)
 {
 	options_no_memory(&c->options);
-	c->status = worse(c->status, STATUS_UNREADABLE);
-	return false;
+	return fail(c);
 }
 
 /* Reports a name that an output cannot have, and two files with the same output name: the name of a packed
@@ -371,14 +360,12 @@ static bool take_name(struct recover *c, const char *path)
 
 	if (wrong != NULL) {
 		say_of(path, "its name %s: rename it first", wrong);
-		c->status = worse(c->status, STATUS_UNREADABLE);
-		return false;
+		return fail(c);
 	}
 	if (name.p == NULL || tabletext_get(&c->written, name) == TABLE_NONE)
 		return (name.p != NULL && tabletext_put(&c->written, name, 0)) || fail_no_memory(c);
 	say_of(path, "unpacked, it would have the name of another file: recover one of them by itself");
-	c->status = worse(c->status, STATUS_UNREADABLE);
-	return false;
+	return fail(c);
 }
 
 static bool recover_file(struct recover *c, const char *path)
@@ -400,7 +387,7 @@ static bool recover_file(struct recover *c, const char *path)
 	}
 	const bool copied = format == NULL || in->fault == INPUT_EMPTY;
 	if (!copied && in->packing != INPUT_PLAIN)
-		cut_suffix(file);
+		file[format_unpacked_length(file)] = '\0'; /* it is written unpacked */
 	c->file = file;
 	if (copied)
 		input_close(in);
@@ -426,8 +413,7 @@ static bool say_no_trace(struct recover *c)
 	                     : "the directory has no files with the suffix of a format (tracetool formats "
 	                       "lists them)");
 	findings_free(&j);
-	c->status = worse(c->status, STATUS_UNREADABLE);
-	return false;
+	return fail(c);
 }
 
 /* Recovers all traces of the input folder, and copies the other files.  Returns false after a message. */
@@ -449,7 +435,7 @@ static bool recover_folder(struct recover *c)
 		c->json_too &= !format_wants_name(NULL, path_name(tree.paths[k]));
 	ok = ok && open_outputs(c, WRITER_FOLDER);
 	if (!ok)
-		c->status = worse(c->status, STATUS_UNREADABLE);
+		fail(c);
 	for (; ok && i < tree.n; i++)
 		ok = recover_file(c, tree.paths[i]);
 	input_tree_free(&tree);
@@ -528,7 +514,7 @@ static void recover(struct recover *c)
 	                       : open_outputs(c, WRITER_FILE) &&
 	                             recover_input(c, c->in, c->options.from, input_open(c->in));
 	if (!convert_output_is_open(&c->output) || (!folder && c->list.format == NULL)) {
-		c->status = worse(c->status, STATUS_UNREADABLE);
+		fail(c);
 		if (c->json && c->list.json) {
 			end_list(&c->list, false);
 			c->status = worse(c->status, report_out_close(&c->list.out));

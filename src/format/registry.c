@@ -79,6 +79,11 @@ static size_t unpacked_length(const char *name, bool input)
 	return ends_in(name, n, ".zst") ? n - 4 : n;
 }
 
+size_t format_unpacked_length(const char *name)
+{
+	return unpacked_length(name, true);
+}
+
 /* The length of the longest suffix of the list (NULL: none) that name[0, n) has; 0: none. */
 static size_t longest_of(const char *const *suffixes, const char *name, size_t n)
 {

@@ -24,6 +24,9 @@ bool format_wants_name(const struct format *format, const char *name);
  * format whose suffixes are common. */
 bool format_wants_common_name(const char *name);
 
+/* The length of the name of an input without a suffix of compression, and without slashes at its end. */
+size_t format_unpacked_length(const char *name);
+
 /* The readable format with the longest suffix that matches the name of a file in a folder; NULL: none. */
 const struct format *format_of_name(const char *name);
 
