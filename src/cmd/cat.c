@@ -340,9 +340,9 @@ static void show_trace(struct trace_slot *t)
 			batch_release(b);
 		}
 	pipeline_end(p);
-	if (!r->options.quiet)
-		say_losses(t->path, pipeline_report(p).cut, false);
 	const struct run_report report = pipeline_report(p);
+	if (!r->options.quiet)
+		say_losses(t->path, report.cut, false);
 	if (r->status < STATUS_USAGE)
 		r->status = worse(r->status, say_selected(&r->options, t->path, report.found, report.trace));
 	pipeline_close(p);

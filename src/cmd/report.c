@@ -146,10 +146,8 @@ static bool read_side(struct making *m, const struct trace_groups *traces, size_
 
 static bool compare(struct making *m)
 {
-	const struct trace_groups *const new = m->run->traces, *const old = m->run->against != NULL
-	                                                                        ? m->run->against
-	                                                                        : new;
 	const bool two = m->run->against == NULL;
+	const struct trace_groups *const new = m->run->traces, *const old = two ? new : m->run->against;
 	struct stats *sides[CHANGE_SIDES] = { &m->sides[CHANGE_OLD], &m->sides[CHANGE_NEW] };
 
 	m->compared = true;

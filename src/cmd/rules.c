@@ -126,9 +126,11 @@ static bool check_names(struct options *o, bool one_each)
 /* Whether an operand matches this id; without operands all ids do. */
 static bool is_meant(const struct options *o, const char *id)
 {
-	for (size_t i = 0; i < o->nin; i++)
-		if (means(o->in[i], id) <= find(o->in[i]).how && means(o->in[i], id) != MEANS_NOTHING)
+	for (size_t i = 0; i < o->nin; i++) {
+		const enum means how = means(o->in[i], id);
+		if (how != MEANS_NOTHING && how == find(o->in[i]).how)
 			return true;
+	}
 	return o->nin == 0;
 }
 

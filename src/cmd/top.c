@@ -597,9 +597,9 @@ static void list_longest(struct trace_slot *slot)
 	r->out.no_memory |= !ok;
 	if (read && slot->is_read)
 		put_report(run, t);
-	if (!r->options.quiet)
-		say_losses(slot->path, pipeline_report(p).cut, false);
 	const struct run_report report = pipeline_report(p);
+	if (!r->options.quiet)
+		say_losses(slot->path, report.cut, false);
 	if (t->items.arrived == 0 && !run->gaps && !run->arrows && report.found == NULL)
 		say_samples(&r->options, slot->path, report.trace);
 	r->status = worse(r->status, say_selected(&r->options, slot->path, report.found, report.trace));
