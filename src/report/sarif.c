@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/scan.h"
 #include "report/parts.h"
 
 #define MAX_RESULTS 20000
@@ -39,11 +40,8 @@ static void put_uri(struct text *t, const char *s)
 static void put_capped(struct text *t, const char *s)
 {
 	char part[MAX_TEXT + 1];
-	size_t n = strlen(s);
+	const size_t n = utf8_cut(s, strlen(s), MAX_TEXT);
 
-	if (n > MAX_TEXT)
-		for (n = MAX_TEXT; n > 0 && ((unsigned char)s[n] & 0xc0) == 0x80;)
-			n--;
 	memcpy(part, s, n);
 	part[n] = '\0';
 	report_put_json(t, part);

@@ -67,6 +67,8 @@ const struct self_name *self_times_of(const struct self_times *t, uint32_t who)
 
 struct self_name *self_times_name(struct self_times *t, uint32_t who)
 {
+	if (who < t->nnames)
+		return &t->names[who];
 	if (who == SELF_OTHER)
 		return &t->other;
 	return array_reach(&t->names, &t->nnames, who, sizeof *t->names) ? &t->names[who] : NULL;
@@ -153,6 +155,14 @@ static inline bool comes_first(const struct self_item *a, const struct self_item
 	return a->start != b->start ? a->start < b->start : a->end >= b->end;
 }
 
+#define INLINE static inline __attribute__((always_inline))
+
+/* Returns the i-th block in the direction of a walk. */
+INLINE const struct self_block *block_at(const struct self_track *k, uint32_t i, bool backwards)
+{
+	return &k->blocks[backwards ? k->nblocks - 1 - i : i];
+}
+
 /* Lists spans and blocks in the order of self_tree(); returns their number. */
 static uint32_t list_items(struct self_times *t, const struct self_track *k, bool backwards)
 {
@@ -162,7 +172,7 @@ static uint32_t list_items(struct self_times *t, const struct self_track *k, boo
 		const uint32_t at = backwards ? k->n - 1 - i : i;
 		const struct self_item x = item_of(k->spans[at].start, k->spans[at].end, at, backwards);
 		for (; b < k->nblocks; b++) {
-			const struct self_block *const g = &k->blocks[backwards ? k->nblocks - 1 - b : b];
+			const struct self_block *const g = block_at(k, b, backwards);
 			const struct self_item y =
 			    item_of(g->start, g->start + g->covered, SELF_NOBODY, backwards);
 			if (comes_first(&x, &y))
@@ -172,7 +182,7 @@ static uint32_t list_items(struct self_times *t, const struct self_track *k, boo
 		t->items[n++] = x;
 	}
 	for (; b < k->nblocks; b++) {
-		const struct self_block *const g = &k->blocks[backwards ? k->nblocks - 1 - b : b];
+		const struct self_block *const g = block_at(k, b, backwards);
 		t->items[n++] = item_of(g->start, g->start + g->covered, SELF_NOBODY, backwards);
 	}
 	return n;
@@ -216,14 +226,6 @@ static uint32_t find_block(const struct self_track *k, uint64_t time)
 			lo = mid + 1;
 	}
 	return lo;
-}
-
-#define INLINE static inline __attribute__((always_inline))
-
-/* Returns the i-th block in the direction of a walk. */
-INLINE const struct self_block *block_at(const struct self_track *k, uint32_t i, bool backwards)
-{
-	return &k->blocks[backwards ? k->nblocks - 1 - i : i];
 }
 
 INLINE void find_next(struct nesting *w, const struct self_track *k, bool backwards)
@@ -340,16 +342,6 @@ static bool sweep(struct self_times *t, uint32_t nitems)
 
 /* ---- names ---- */
 
-/* NULL on OOM. */
-static inline struct self_name *name_of(struct self_times *t, uint32_t who)
-{
-	if (who < t->nnames)
-		return &t->names[who];
-	if (who == SELF_OTHER)
-		return &t->other;
-	return array_reach(&t->names, &t->nnames, who, sizeof *t->names) ? &t->names[who] : NULL;
-}
-
 /* Returns the piece of a name and track, or NULL. */
 static struct self_piece *piece_of(struct self_times *t, struct self_name *name, uint32_t track, uint32_t who,
                                    bool make)
@@ -424,7 +416,7 @@ static void count_ended(struct self_times *t, uint32_t track, bool backwards, ui
 		if (who == SELF_NOBODY)
 			continue;
 		const struct self_item x = item_of(s->start, s->end, at, backwards);
-		struct self_name *const name = name_of(t, who);
+		struct self_name *const name = self_times_name(t, who);
 		if (name == NULL) {
 			t->failed = true;
 			return;

@@ -56,19 +56,21 @@ static void put_difference(struct text *t, unsigned __int128 old, unsigned __int
 
 /* ---- cells ---- */
 
+static void put_time(struct text *t, bool known, unsigned __int128 ns)
+{
+	if (known)
+		text_time_short(t, ns);
+	else
+		text_char(t, '-');
+}
+
 /* "A -> B"; a side without the group has "-". */
 static void times_cell(struct columns *c, const struct change_pair *p, bool known, unsigned __int128 old,
                        unsigned __int128 new)
 {
-	if (known && p->sides[CHANGE_OLD].there)
-		text_time_short(&c->text, old);
-	else
-		text_char(&c->text, '-');
+	put_time(&c->text, known && p->sides[CHANGE_OLD].there, old);
 	text_str(&c->text, " -> ");
-	if (known && p->sides[CHANGE_NEW].there)
-		text_time_short(&c->text, new);
-	else
-		text_char(&c->text, '-');
+	put_time(&c->text, known && p->sides[CHANGE_NEW].there, new);
 	columns_next(c);
 }
 
@@ -106,14 +108,10 @@ static void pair_cells(struct columns *c, const struct change_pair *p, unsigned 
 		columns_name(c, p->keys[i]);
 	text_printf(&c->text, "%" PRIu64 " -> %" PRIu64, a->count, b->count);
 	columns_next(c);
-	if (a->there)
-		columns_time(c, a->total);
-	else
-		columns_str(c, "-");
-	if (b->there)
-		columns_time(c, b->total);
-	else
-		columns_str(c, "-");
+	put_time(&c->text, a->there, a->total);
+	columns_next(c);
+	put_time(&c->text, b->there, b->total);
+	columns_next(c);
 	put_difference(&c->text, a->total, b->total);
 	columns_next(c);
 	ratio_cell(c, p, CHANGE_TOTAL, a->total, b->total);
