@@ -221,10 +221,9 @@ static bool walk_fixed(struct d9_walk *w, const struct d9_type_info *t, struct v
 
 static bool walk_bool(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 {
-	const char *const p = d9_bytes_read(&w->bytes, 1, t->missing);
-	const uint8_t byte = p != NULL ? (uint8_t)*p : 0;
+	uint8_t byte;
 
-	if (p == NULL)
+	if (!d9_bytes_u8(&w->bytes, &byte, t->missing))
 		return false;
 	if (v != NULL && w->raw && byte > 1)
 		*v = (struct value){ .type = VALUE_U8, .u64 = byte }; /* keeps the number */
@@ -313,10 +312,9 @@ static bool walk_run(struct d9_walk *w, const struct d9_type_info *t, struct val
 /* Walks over a value after its type, which is never optional. */
 static bool walk_element(struct d9_walk *w, unsigned depth, struct value *v)
 {
-	const char *const p = d9_bytes_read(&w->bytes, 1, "element tag");
-	const uint8_t type = p != NULL ? (uint8_t)*p : 0;
+	uint8_t type;
 
-	if (p == NULL)
+	if (!d9_bytes_u8(&w->bytes, &type, "element tag"))
 		return false;
 	if (!d9_is_element_type(type))
 		return stop_at(w, D9_RULE_UNKNOWN_ELEMENT_TYPE, 1, type);
@@ -372,10 +370,9 @@ static bool walk_present(struct d9_walk *w, const struct d9_type_info *t, unsign
 
 static bool walk_optional(struct d9_walk *w, uint8_t type, unsigned depth, struct value *v)
 {
-	const char *const p = d9_bytes_read(&w->bytes, 1, "presence byte");
-	const uint8_t byte = p != NULL ? (uint8_t)*p : 0;
+	uint8_t byte;
 
-	if (p == NULL)
+	if (!d9_bytes_u8(&w->bytes, &byte, "presence byte"))
 		return false;
 	if (byte > 1)
 		return stop_at(w, D9_RULE_PRESENCE_BYTE, 1, byte);

@@ -258,6 +258,14 @@ static inline const char *d9_bytes_read(struct d9_bytes *b, size_t n, const char
 	return b->p - n;
 }
 
+static inline bool d9_bytes_u8(struct d9_bytes *b, uint8_t *v, const char *what)
+{
+	const char *const p = d9_bytes_read(b, 1, what);
+
+	*v = p != NULL ? (uint8_t)*p : 0;
+	return p != NULL;
+}
+
 static inline bool d9_bytes_u16(struct d9_bytes *b, uint16_t *v, const char *what)
 {
 	const char *const p = d9_bytes_read(b, 2, what);
