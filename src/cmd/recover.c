@@ -229,15 +229,12 @@ static bool open_outputs(struct recover *c, enum writer_shape shape)
 {
 	char why[512];
 
-	c->status = STATUS_UNREADABLE;
 	if (!convert_output_open(&c->output, c->out, shape, c->options.force ? OUTPUT_FORCE : 0, 1, why,
 	                         sizeof why)) {
 		say("%s", why);
-		return false;
+		return fail(c);
 	}
-	if (open_list(&c->list, c->json ? "-" : c->report, c->options.force))
-		c->status = STATUS_CLEAN;
-	return c->status == STATUS_CLEAN;
+	return open_list(&c->list, c->json ? "-" : c->report, c->options.force) || fail(c);
 }
 
 static bool opened(void *ctx, const struct source *s)
