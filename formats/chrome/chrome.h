@@ -271,6 +271,7 @@ struct chrome_reading {
 	struct json_repair *repair; /* NULL: nothing was repaired yet */
 	struct json_records records;
 	bool repaired;                /* the text of the item is repair->text */
+	bool plain;                   /* repair->text is the item without its spare escapes */
 	bool borrowed;                /* st->rec is in memory that the next record changes */
 	bool misnamed;                /* the key of the events is damaged */
 	bool lost;                    /* the bytes before the record were dropped */
@@ -392,6 +393,10 @@ void chrome_report_commas(struct chrome_reading *st, const struct chrome_commas 
 /* Reads the object at p, an element of the array. */
 enum record_status chrome_read_element(struct chrome_reading *st, struct record *rec, const char *p,
                                        const struct chrome_commas *commas);
+
+/* Reads the member [p, end) of the object around the events, which has spare escapes. */
+enum record_status chrome_plain_member(struct chrome_reading *st, struct record *rec, const char *p,
+                                       const char *end);
 
 /* Reads a damaged member of the object around the events. */
 enum record_status chrome_repair_member(struct chrome_reading *st, struct record *rec, const char *p);

@@ -44,12 +44,14 @@ static int probe_object(struct json *x, const char *p, const char *e)
 {
 	bool more, known = false, unit = false;
 	enum json_kind kind;
+	char word[JSON_WORD];
 	struct slice key;
 
 	for (p = json_first(x, p, e, &more); p != NULL && more; p = json_next(x, p, e, '}', &more)) {
 		p = json_key(x, p, e, &key, &kind);
 		if (p == NULL)
 			break;
+		key = json_plain(word, key);
 		if (slice_is(key, "traceEvents"))
 			return p == e || *p == '[' ? OBJECT_BITS : 0;
 		if (slice_is(key, "nodes") && is_node_list(p, e))
@@ -68,11 +70,13 @@ static bool is_event(struct json *x, const char *p, const char *e, const char **
 {
 	struct json_walk w = json_walk(x, p, e);
 	bool has_phase = false, has_time = false;
+	char words[2][JSON_WORD];
 
 	while (json_walk_next(&w)) {
-		const struct slice key = json_token_text(&w.key), text = json_token_text(&w.value);
+		const struct slice key = json_plain(words[0], json_token_text(&w.key)),
+		                   text = json_plain(words[1], json_token_text(&w.value));
 		if (slice_is(key, "ph"))
-			has_phase = w.value.kind == JSON_STRING && text.n == 1 && chrome_phase_known(*text.p);
+			has_phase = text.n == 1 && chrome_phase_known(*text.p);
 		has_time |= slice_is(key, "ts") || (slice_is(key, "ph") && slice_is(text, "M"));
 	}
 	*end = w.p;

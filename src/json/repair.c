@@ -718,3 +718,31 @@ const char *json_repair(struct json_repair *x, const char *p, const char *e)
 		close_level(&w);
 	return p;
 }
+
+/* ---- spare escapes ---- */
+
+static bool is_between(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ':' || c == ',';
+}
+
+void json_repair_escapes(struct json_repair *x, const char *p, const char *e)
+{
+	bool in_text = false, begins = true; /* a key or value, if p is no blank */
+
+	text_clear(&x->text);
+	x->nfaults = x->ninner = x->nplaces = 0;
+	x->from = p;
+	char *to = text_reserve(&x->text, (size_t)(e - p));
+	while (to != NULL && p < e) {
+		const bool escape = *p == '\\';
+		const uint32_t n = escape ? json_escape_length(p, e) : 1;
+		if (begins && !in_text && !is_between(*p))
+			add_place(x, p);
+		begins = is_between(*p) || *p == '{' || *p == '[';
+		in_text ^= *p == '"';
+		to = json_put_plain(to, p, p + n);
+		x->text.n = (size_t)(to - x->text.p);
+		p += n;
+	}
+}

@@ -113,6 +113,32 @@ bool json_is_surrogate(const char *p, const char *e)
 	return v >= 0xd800 && v <= 0xdfff;
 }
 
+char json_spare(const char *p, const char *e)
+{
+	uint64_t c;
+
+	if (e - p < 6 || p[1] != 'u' || p[2] != '0' || p[3] != '0' || !json_hex(slice_of(p + 4, 2), &c))
+		return '\0';
+	return c >= 0x20 && c < 0x7f && strchr("\"\\/<>&'+`", (int)c) == NULL ? (char)c : '\0';
+}
+
+char *json_put_plain(char *to, const char *p, const char *e)
+{
+	while (p < e) {
+		const char c = *p == '\\' ? json_spare(p, e) : '\0';
+		const uint32_t n = *p == '\\' && c == '\0' ? json_escape_length(p, e) : 0;
+		if (c != '\0') {
+			*to++ = c;
+			p += 6;
+			continue;
+		}
+		*to++ = *p++;
+		for (uint32_t i = 1; i < n; i++)
+			*to++ = *p++;
+	}
+	return to;
+}
+
 /* Lists a flaw inside a string; with strict reading, sets an error and returns false.  Without a closing
  * quote after the flaw, error.cut is set: the text may end inside a character or escape. */
 static bool flawed(struct json *x, enum json_flaw flaw, const char *at, const char *e, const char *why)
@@ -163,6 +189,8 @@ static const char *skip_escape(struct json *x, const char *p, const char *e, enu
 	if (n > 0) {
 		if (p[-1] == ':' && n == 2 && is_path(p, e))
 			x->suspect = p;
+		if (n == 6 && json_spare(p, e) != '\0')
+			x->spare = p;
 		*kind = *kind == JSON_STRING ? JSON_ESCAPED : *kind;
 		return p + n;
 	}
@@ -231,6 +259,24 @@ static char *put_escape(char *to, const char *p, uint32_t n)
 	if (n == 12)
 		c = 0x10000 + ((c - 0xd800) << 10) + ((uint32_t)hex4(p + 8, p + 12) - 0xdc00);
 	return json_put_utf8(to, c);
+}
+
+bool json_token_is(const struct json_token *t, const char *text)
+{
+	const struct slice s = json_token_text(t);
+	char bytes[4];
+
+	if (t->kind != JSON_ESCAPED)
+		return slice_is(s, text);
+	for (const char *p = s.p, *const e = s.p + s.n; p < e;) {
+		const uint32_t n = *p == '\\' ? json_escape_length(p, e) : 0;
+		const size_t m = n > 0 ? (size_t)(put_escape(bytes, p, n) - bytes) : 1;
+		if (strnlen(text, m) < m || memcmp(text, n > 0 ? bytes : p, m) != 0)
+			return false;
+		text += m;
+		p += n > 0 ? n : 1;
+	}
+	return *text == '\0';
 }
 
 struct slice json_unescape(struct arena *a, struct slice s)
@@ -714,7 +760,7 @@ struct json_token json_member(const struct json_token *of, const char *name)
 		return (struct json_token){ .kind = JSON_ABSENT };
 	struct json_walk w = json_walk_again(of);
 	while (json_walk_next(&w))
-		if (slice_is(json_token_text(&w.key), name))
+		if (json_token_is(&w.key, name))
 			return w.value;
 	return (struct json_token){ .kind = JSON_ABSENT };
 }

@@ -84,6 +84,7 @@ struct json {
 	uint32_t met;        /* number of all flaws, never reset */
 	const char *suspect; /* the last escape that may be a part of a path, as in C:\new; NULL: none */
 	const char *big;     /* the first integer that does not fit in 64 bits; NULL: none */
+	const char *spare;   /* the last escape that is spare, see json_spare(); NULL: none */
 };
 
 /* Empties the list of flaws. */
@@ -161,6 +162,9 @@ static inline struct slice json_token_text(const struct json_token *t)
 	return t->kind != JSON_ABSENT ? json_text(t->p, t->end, t->kind) : slice_of("", 0);
 }
 
+/* Whether the token has this text, with or without escapes. */
+bool json_token_is(const struct json_token *t, const char *text);
+
 /* Returns a copy of a string in the arena, with its escapes replaced by their characters.  s: the bytes
  * between the quotes.  Invalid escapes are copied unchanged.  On OOM, p of the result is NULL. */
 struct slice json_unescape(struct arena *a, struct slice s);
@@ -173,6 +177,26 @@ uint32_t json_escape_length(const char *p, const char *e);
 
 /* Whether the escape at the backslash p is a surrogate, of a pair or not. */
 bool json_is_surrogate(const char *p, const char *e);
+
+/*
+ * Returns the character of the escape at the backslash p if it is spare, else '\0'.  A spare one, of 6 bytes,
+ * stands for a character that needs no escape and that no writer of JSON escapes for HTML either: in keys and
+ * words, which readers compare with those of their format, it is unexpected but valid.
+ */
+char json_spare(const char *p, const char *e);
+
+/* Copies valid JSON without its spare escapes.  Returns the end of the copy, which is not longer. */
+char *json_put_plain(char *to, const char *p, const char *e);
+
+#define JSON_WORD 128 /* bytes of a key or word that may be one of a format */
+
+/* Returns the text without its spare escapes, in `to`; as it is if it has no escapes, or more bytes. */
+static inline struct slice json_plain(char to[JSON_WORD], struct slice s)
+{
+	if (s.n > JSON_WORD || memchr(s.p, '\\', s.n) == NULL)
+		return s;
+	return slice_of(to, (size_t)(json_put_plain(to, s.p, s.p + s.n) - to));
+}
 
 /* Writes a character as UTF-8, at most 4 bytes.  Returns the position after it. */
 char *json_put_utf8(char *to, uint32_t c);

@@ -134,7 +134,7 @@ static void parse_piece(void *ctx, size_t slot)
 			continue;
 		}
 		sure = true;
-		if (json.suspect == NULL && json.big == NULL)
+		if (json.suspect == NULL && json.big == NULL && json.spare == NULL)
 			add_event(piece, &rec);
 		if ((p = following(end, piece->end)) == NULL)
 			p = guess_start(piece, end);

@@ -49,6 +49,7 @@ static const char *find_phase(struct chrome_phases *c, const char *p, const char
 bool chrome_has_key(const char *p, const char *e, struct slice key)
 {
 	unsigned depth = 0;
+	char word[JSON_WORD];
 
 	for (; p < e; p++) {
 		if (*p == '{' || *p == '[') {
@@ -59,10 +60,12 @@ bool chrome_has_key(const char *p, const char *e, struct slice key)
 		} else if ((*p == '}' || *p == ']') && --depth == 0) {
 			return false;
 		} else if (*p == '"') {
-			if (depth == 1 && (size_t)(e - p) >= key.n && memcmp(p, key.p, key.n) == 0)
-				return true;
+			const char *const open = p;
 			for (p++; p < e && *p != '"' && *p != '\n'; p++)
 				p += *p == '\\' && p + 1 < e;
+			if (depth == 1 && p < e && *p == '"' &&
+			    slice_equal(json_plain(word, slice_of(open, (size_t)(p - open) + 1)), key))
+				return true;
 		}
 	}
 	return false;
@@ -199,7 +202,7 @@ const char *chrome_origin(const struct chrome_reading *st, const char *at)
 {
 	const struct json_repair *const x = st->repair;
 
-	if (x == NULL || !st->repaired || at < x->text.p || at > x->text.p + x->text.n)
+	if (x == NULL || (!st->repaired && !st->plain) || at < x->text.p || at > x->text.p + x->text.n)
 		return at;
 	return json_repair_origin(x, at);
 }
@@ -466,9 +469,13 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 	const char *const e = st->end, *q = NULL;
 	struct slice key;
 	enum json_kind kind;
+	char word[JSON_WORD];
 
 	st->json.complete = st->last;
+	st->json.spare = NULL;
 	const char *const v = json_key(&st->json, p, e, &key, &kind);
+	if (v != NULL && st->json.spare != NULL)
+		key = json_plain(word, key);
 	if ((v == NULL ? st->json.error.cut : v == e) && chrome_may_grow(st))
 		return RECORD_MORE;
 	bool more = false;
@@ -516,6 +523,8 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 		                                st->profiles.is_cut ? st->profiles.nids : UINT64_MAX);
 	if (q == NULL)
 		return chrome_repair_member(st, rec, p);
+	if (st->json.spare != NULL)
+		return chrome_plain_member(st, rec, p, q);
 	chrome_read_fact(st, key, &(struct json_token){ v, q, kind });
 	return chrome_end_gap(st, rec, CHROME_MEMBER, p, q);
 }
@@ -661,7 +670,7 @@ static enum record_status next_step(struct chrome_reading *st, struct record *re
 	const uint64_t base = chrome_offset(st, st->p) - (uint64_t)(uintptr_t)st->p;
 	if (st->phases.base != base || st->phases.samples != st->in_samples || st->wide != NULL)
 		st->phases = (struct chrome_phases){ .base = base, .samples = st->in_samples };
-	st->repaired = st->borrowed = false;
+	st->repaired = st->plain = st->borrowed = false;
 	st->counted.to = NULL;
 	if (st->damage.goes_on)
 		return skip_damage(st, rec, st->p, st->damage.rule);

@@ -74,7 +74,7 @@ void chrome_report_commas(struct chrome_reading *st, const struct chrome_commas 
 static enum record_status end_event(struct chrome_reading *st, struct record *rec, const char *p,
                                     const char *end)
 {
-	st->borrowed = st->repaired || st->wide != NULL;
+	st->borrowed = st->repaired || st->plain || st->wide != NULL;
 	if (st->rec.has_duplicates)
 		chrome_report_duplicates(st);
 	if (st->json.suspect != NULL)
@@ -137,6 +137,26 @@ static bool begin_repair(struct chrome_reading *st)
 	st->records = (struct json_records){ .starts = chrome_starts, .is_key = chrome_is_key, .ctx = st };
 	st->repair->records = &st->records;
 	return true;
+}
+
+/* Copies an event or member without the spare escapes that it has, so that all readers of its tokens compare
+ * what they mean.  Returns false on OOM. */
+static bool make_plain(struct chrome_reading *st, const char *p, const char *end)
+{
+	if (!begin_repair(st))
+		return false;
+	json_repair_escapes(st->repair, p, end);
+	st->r->no_memory |= st->repair->text.failed;
+	return st->plain = !st->repair->text.failed;
+}
+
+static bool read_plain(struct chrome_reading *st, const char *p, const char *end)
+{
+	if (!make_plain(st, p, end))
+		return false;
+	const struct text *const text = &st->repair->text;
+	st->json.suspect = st->json.big = NULL;
+	return chrome_parse_event(&st->rec, &st->json, text->p, text->p + text->n) != NULL;
 }
 
 /* Marks the bytes after and between the records inside the event, to be skipped. */
@@ -259,11 +279,21 @@ static enum record_status read_no_event(struct chrome_reading *st, struct record
 
 	while (is_whole && start != NULL && (next = pass_no_event(st, start, end)) != NULL)
 		start = find_start(st, next - 1, end);
+	if (start == NULL && st->json.spare != NULL && !read_plain(st, p, end))
+		return RECORD_BAD;
 	if (start == NULL)
 		return end_event(st, rec, p, end);
 	chrome_report(st, CHROME_RULE_CUT_EVENT, p, "%zu bytes into the event something else begins",
 	              (size_t)(start - p));
 	return chrome_end_gap(st, rec, CHROME_DROPPED, p, start);
+}
+
+static bool is_plain_event(const struct chrome_reading *st)
+{
+	const struct json_token *const of = st->rec.of;
+
+	return st->in_samples || (of[CHROME_PH].kind != JSON_ABSENT && !st->rec.has_others &&
+	                          (of[CHROME_TS].kind != JSON_ABSENT || st->rec.ph == 'M'));
 }
 
 /* Whether an event at p, for which the window grew, is valid up to `limit` and continues.  Continues where
@@ -295,7 +325,7 @@ enum record_status chrome_read_element(struct chrome_reading *st, struct record 
 	const char *end = NULL, *tried = careful && limit - p > (ptrdiff_t)CAREFUL ? p + CAREFUL : limit;
 
 	st->json.complete = st->last && tried == e;
-	st->json.suspect = st->json.big = NULL;
+	st->json.suspect = st->json.big = st->json.spare = NULL;
 	st->json.error.cut = !careful && goes_on(st, p, limit);
 	if (!st->json.error.cut && (end = chrome_parsed_ahead(st, p, tried)) == NULL)
 		end = chrome_parse_event(&st->rec, &st->json, p, tried);
@@ -306,10 +336,14 @@ enum record_status chrome_read_element(struct chrome_reading *st, struct record 
 	}
 	if (end != NULL) {
 		chrome_report_commas(st, commas, p);
-		const bool whole =
-		    st->in_samples || (st->rec.of[CHROME_PH].kind != JSON_ABSENT && !st->rec.has_others &&
-		                       (st->rec.of[CHROME_TS].kind != JSON_ABSENT || st->rec.ph == 'M'));
-		return whole ? end_event(st, rec, p, end) : read_no_event(st, rec, p, end);
+		if (st->json.spare != NULL && !read_plain(st, p, end))
+			return RECORD_BAD;
+		if (is_plain_event(st))
+			return end_event(st, rec, p, end);
+		if (st->plain) /* positions of tokens in the window are needed */
+			(void)chrome_parse_event(&st->rec, &st->json, p, end);
+		st->plain = false;
+		return read_no_event(st, rec, p, end);
 	}
 	if (st->json.error.cut && tried == e && !st->last)
 		return RECORD_MORE;
@@ -339,6 +373,22 @@ bool chrome_skip_rest(struct chrome_reading *st, struct record *rec, enum record
 }
 
 /* ---- members ---- */
+
+enum record_status chrome_plain_member(struct chrome_reading *st, struct record *rec, const char *p,
+                                       const char *end)
+{
+	struct json_token t;
+	struct slice key;
+
+	if (!make_plain(st, p, end))
+		return RECORD_BAD;
+	const struct text *const text = &st->repair->text;
+	t.end = text->p + text->n;
+	t.p = json_key(&st->json, text->p, t.end, &key, &t.kind);
+	if (t.p != NULL && json_value(&st->json, t.p, t.end, &t.kind) != NULL)
+		chrome_read_fact(st, key, &t);
+	return chrome_end_gap(st, rec, CHROME_MEMBER, p, end);
+}
 
 enum record_status chrome_repair_member(struct chrome_reading *st, struct record *rec, const char *p)
 {

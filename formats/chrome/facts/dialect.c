@@ -75,20 +75,28 @@ static bool holds(struct slice s, const char *text)
 	return false;
 }
 
-static enum chrome_dialect find_mark(struct slice s)
+/* Searches n bytes, at most TAIL. */
+static enum chrome_dialect find_mark(const char *p, uint32_t n)
 {
+	char plain[TAIL];
+	const struct slice s = slice_of(plain, (size_t)(json_put_plain(plain, p, p + n) - plain));
+
 	for (size_t i = 0; i < sizeof head_marks / sizeof head_marks[0]; i++)
 		if (holds(s, head_marks[i].text))
 			return head_marks[i].dialect;
 	return CHROME_DIALECT_UNKNOWN;
 }
 
-/* Returns true if key is at p; its value, if the text contains it, is at *value. */
-static bool is_key(const char *p, const char *e, struct slice key, const char **value)
+/* Returns true if the key is at the quote p; its value, if the text contains it, is at *value. */
+static bool is_key(const char *p, const char *e, const char *key, const char **value)
 {
-	if ((size_t)(e - p) <= key.n || memcmp(p, key.p, key.n) != 0)
+	const size_t left = (size_t)(e - p) - 1, most = 6 * strlen(key) + 1;
+	const char *const close = memchr(p + 1, '"', left < most ? left : most);
+	char word[JSON_WORD];
+
+	if (close == NULL || !slice_is(json_plain(word, slice_of(p + 1, (size_t)(close - p) - 1)), key))
 		return false;
-	p = json_skip_blanks(p + key.n, e);
+	p = json_skip_blanks(close + 1, e);
 	*value = json_skip_blanks(p < e && *p == ':' ? p + 1 : p, e);
 	return true;
 }
@@ -101,6 +109,19 @@ static const char *skip_blanks_back(const char *begin, const char *p)
 	return p;
 }
 
+/* Returns true if the key ts ends before p. */
+static bool ends_with_ts(const char *begin, const char *p)
+{
+	const char *const close = p - 1, *open = close, *value;
+
+	if (p == begin || *close != '"')
+		return false;
+	while (open > begin && close - open <= 2 * 6)
+		if (*--open == '"')
+			return is_key(open, p, "ts", &value);
+	return false;
+}
+
 /* Returns true if the text has a ts with a minus sign, of an event or in arguments. */
 static bool holds_negative_key(struct slice s)
 {
@@ -110,7 +131,7 @@ static bool holds_negative_key(struct slice s)
 		const char *key = p - (p > s.p && p[-1] == '"');
 		key = skip_blanks_back(s.p, key);
 		key = skip_blanks_back(s.p, key - (key > s.p && key[-1] == ':'));
-		if (key - s.p >= 4 && memcmp(key - 4, "\"ts\"", 4) == 0)
+		if (ends_with_ts(s.p, key))
 			return true;
 	}
 	return false;
@@ -125,12 +146,11 @@ static bool holds_negative_time(struct slice s)
 	if (!holds_negative_key(s)) /* the common case, at a tenth of the cost */
 		return false;
 	while ((p = memchr(p, '"', (size_t)(e - p))) != NULL) {
-		if (is_key(p, e, SLICE_LIT("\"ts\""), &value)) {
+		if (is_key(p, e, "ts", &value)) {
 			p = value + (value < e && *value == '"');
 			if (p < e && *p == '-')
 				return true;
-		} else if (skips && is_key(p, e, SLICE_LIT("\"args\""), &value) && value < e &&
-		           *value == '{') {
+		} else if (skips && is_key(p, e, "args", &value) && value < e && *value == '{') {
 			struct json x = { .lenient = true, .depth = JSON_MAX_DEPTH };
 			enum json_kind kind;
 			const char *const end = json_nested(&x, value, e, &kind);
@@ -180,7 +200,7 @@ void chrome_look_at_head(struct chrome_reading *st)
 	const uint64_t zero = chrome_zero(r->in);
 	const char *const p = r->in->p;
 	const size_t n = (size_t)(r->in->end - p);
-	const struct slice marks = slice_of(p, n < TAIL ? n : TAIL);
+	const uint32_t most = n < TAIL ? (uint32_t)n : TAIL;
 
 	r->trace->dialect = "";
 	r->trace->clock = "unknown";
@@ -191,9 +211,9 @@ void chrome_look_at_head(struct chrome_reading *st)
 	st->forced_dialect = r->dialect != NULL;
 	if (n >= sizeof own_head - 1 && memcmp(p, own_head, sizeof own_head - 1) == 0)
 		chrome_set_dialect(st, CHROME_DIALECT_TRACETOOL);
-	chrome_set_dialect(st, find_mark(marks));
+	chrome_set_dialect(st, find_mark(p, most));
 	if (st->dialect == CHROME_DIALECT_UNKNOWN && r->in->last)
-		chrome_set_dialect(st, find_mark(slice_of(r->in->end - marks.n, marks.n)));
+		chrome_set_dialect(st, find_mark(r->in->end - most, most));
 }
 
 /* ---- marks of events ---- */

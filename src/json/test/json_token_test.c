@@ -410,6 +410,24 @@ Test(json_token, unescaping_keeps_bad_escapes)
 	arena_free(&arena);
 }
 
+Test(json_token, spare_escapes_are_compared_as_their_characters)
+{
+	static const char text[] = "\"\\u0070h\\\\u0070\\n\\u003c\\u00e9\"";
+	struct json_token t = { .p = text, .end = text + sizeof text - 1, .kind = JSON_ESCAPED };
+	char word[JSON_WORD];
+
+	cr_expect(slice_is(json_plain(word, json_token_text(&t)), "ph\\\\u0070\\n\\u003c\\u00e9"));
+	cr_expect(json_token_is(&t, "ph\\u0070\n<\xc3\xa9"));
+	cr_expect_not(json_token_is(&t, "ph\\u0070\n<\xc3\xa9."));
+	cr_expect_not(json_token_is(&t, "ph\\u0070\n<"));
+	cr_expect_not(json_token_is(&t, ""));
+	t = (struct json_token){ "\"\\u0000\"", NULL, JSON_ESCAPED };
+	t.end = t.p + 8;
+	cr_expect_not(json_token_is(&t, ""));
+	t = (struct json_token){ text, text + 1, JSON_ABSENT };
+	cr_expect_not(json_token_is(&t, "ph"));
+}
+
 /* ---- numbers ---- */
 
 Test(json_token, digits)
