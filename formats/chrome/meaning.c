@@ -28,16 +28,31 @@ static struct slice fit_title(struct chrome_reading *st, struct chrome_reading *
 
 /* ---- processes and threads ---- */
 
+/* Returns the digits of a whole number that is written in another form, as 7.0; other numbers as they are. */
+static struct slice whole_id(struct chrome_reading *st, struct slice s)
+{
+	const bool minus = *s.p == '-';
+	char digits[DECIMAL_U64_MAX];
+	uint64_t v;
+
+	if (!json_whole(slice_of(s.p + minus, s.n - minus), &v))
+		return s;
+	const struct slice number = decimal_slice(digits, v),
+	                   text = minus && v > 0 ? ARENA_JOIN(&st->scratch, SLICE_LIT("-"), number)
+	                                         : arena_copy(&st->scratch, number);
+	st->r->no_memory |= text.p == NULL;
+	return text.p != NULL ? text : s;
+}
+
 /* Returns a pid or tid as text without quotes; "0" if it is absent, as in viewers. */
 static struct slice id_text(struct chrome_reading *st, const struct json_token *t)
 {
 	if (t->kind == JSON_ABSENT || t->kind >= JSON_TRUE)
 		return SLICE_LIT("0");
 	const bool plain = !json_is_string(t->kind) || t->kind == JSON_STRING;
-	const struct slice s = plain ? json_token_text(t) : chrome_text(&st->scratch, t);
+	const struct slice text = plain ? json_token_text(t) : chrome_text(&st->scratch, t),
+	                   s = t->kind == JSON_NUMBER ? whole_id(st, text) : text;
 	st->r->no_memory |= s.p == NULL;
-	if (t->kind == JSON_NUMBER && s.n > 2 && memcmp(s.p + s.n - 2, ".0", 2) == 0)
-		return slice_of(s.p, s.n - 2);
 	if (s.n <= CHROME_MAX_ID)
 		return s;
 	chrome_report_limit(st, CHROME_LIMIT_IDS, "a pid or tid of more than 200 bytes: cut");

@@ -10,14 +10,18 @@
 
 /* ---- keys ---- */
 
-/* Hashes a text; escapes and what they stand for are the same. */
+/* Hashes a text or number; escapes and what they stand for are the same, and so are 7 and 7.0. */
 static uint64_t hash_text(struct chrome_reading *st, uint64_t h, const struct json_token *t)
 {
 	if (t->kind == JSON_ABSENT || t->kind == JSON_NULL)
 		return hash_bytes("", 0, h);
 	if (t->kind != JSON_ESCAPED && t->kind != JSON_BAD_STRING) {
 		const struct slice s = json_token_text(t);
-		return hash_bytes(s.p, s.n, h);
+		char digits[DECIMAL_U64_MAX];
+		uint64_t v;
+		const bool whole = t->kind == JSON_NUMBER && json_whole(s, &v);
+		const struct slice same = whole ? decimal_slice(digits, v) : s;
+		return hash_bytes(same.p, same.n, h);
 	}
 	const struct slice s = chrome_text(&st->scratch, t);
 	st->r->no_memory |= s.p == NULL;

@@ -29,6 +29,43 @@ bool json_integer(struct slice s, uint64_t *v)
 	return true;
 }
 
+bool json_whole(struct slice s, uint64_t *v)
+{
+	const char *p = s.p, *const e = s.p + s.n, *digits = e, *point = NULL;
+	int64_t left = 0; /* digits before the point, with the exponent applied */
+
+	for (const char *q = p; q < digits; q++) {
+		if (*q == 'e' || *q == 'E')
+			digits = q;
+		else if (*q == '.')
+			point = q;
+	}
+	if (digits < e) {
+		const bool minus = digits[1] == '-';
+		for (const char *q = digits + 1; q < e; q++)
+			if (*q >= '0' && *q <= '9' &&
+			    left < UINT32_MAX) /* any larger one has the same effect */
+				left = left * 10 + (*q - '0');
+		left = minus ? -left : left;
+	}
+	left += (point != NULL ? point : digits) - p;
+	for (*v = 0; p < digits; p++) {
+		const unsigned digit = (unsigned)(*p - '0');
+		if (p == point)
+			continue;
+		if (digit > 9 || (left <= 0 && digit > 0) || (left > 0 && *v > (UINT64_MAX - digit) / 10))
+			return false;
+		*v = left > 0 ? *v * 10 + digit : *v;
+		left--;
+	}
+	for (; left > 0 && *v > 0; left--) {
+		if (*v > UINT64_MAX / 10)
+			return false;
+		*v *= 10;
+	}
+	return s.n > 0;
+}
+
 bool json_double(struct slice s, double *v)
 {
 	char text[64], *end;

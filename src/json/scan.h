@@ -53,6 +53,10 @@ bool json_digits_any(const char *p, uint32_t n, uint64_t *v);
 /* Likewise for digits after an optional minus sign.  *v: two's complement if there is one. */
 bool json_integer(struct slice s, uint64_t *v);
 
+/* Reads a valid number of any form, such as 1.0 or 10e-1.  Returns false if it has a minus sign, is not
+ * whole, or needs more than 64 bits. */
+bool json_whole(struct slice s, uint64_t *v);
+
 /* Reads a number as the nearest double, or an infinity.  Returns false if the text is none, or has more than
  * 63 bytes. */
 bool json_double(struct slice s, double *v);

@@ -52,7 +52,9 @@ static bool read_uint(const struct json_token *t, uint64_t *v)
 {
 	const struct slice s = json_token_text(t);
 
-	return (t->kind == JSON_UINT || t->kind == JSON_STRING) && s.n > 0 && json_digits_any(s.p, s.n, v);
+	return t->kind == JSON_NUMBER
+	           ? json_whole(s, v)
+	           : (t->kind == JSON_UINT || t->kind == JSON_STRING) && json_digits_any(s.p, s.n, v);
 }
 
 static void set_epoch(struct chrome_reading *st, const struct json_token *t, uint64_t unit)

@@ -13,10 +13,11 @@ static bool is_read(struct chrome_reading *st, enum chrome_member m, const struc
 {
 	const struct chrome_record *const rec = &st->rec;
 	const bool paired = strchr("bestfSF", rec->ph) != NULL;
+	uint64_t v;
 
 	switch (m) {
 	case CHROME_DUR: /* Node.js puts a 0 into all events */
-		return rec->ph == 'X' || slice_is(json_token_text(t), "0");
+		return rec->ph == 'X' || (json_whole(json_token_text(t), &v) && v == 0);
 	case CHROME_ID:
 	case CHROME_ID2:
 		return paired || rec->ph == 'C';
@@ -273,8 +274,7 @@ struct json_token chrome_sample_pid(const struct chrome_reading *st)
 	const struct slice tid = json_token_text(&st->rec.of[CHROME_TID]);
 	uint64_t id;
 
-	const uint32_t known =
-	    tid.n > 0 && json_digits_any(tid.p, tid.n, &id) ? table64_get(&st->threads, id) : TABLE_NONE;
+	const uint32_t known = tid.n > 0 && json_whole(tid, &id) ? table64_get(&st->threads, id) : TABLE_NONE;
 	if (known == TABLE_NONE)
 		return (struct json_token){ .kind = JSON_ABSENT };
 	const struct slice pid = st->tasks[known]->pid;
