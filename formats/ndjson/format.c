@@ -34,10 +34,11 @@ static uint64_t signature(enum ndjson_type type)
 /* Adds the member to `seen`, and sets *type if it is `type` or `kind`. */
 static void see_member(const struct json_walk *w, uint64_t *seen, enum ndjson_type *type)
 {
-	const enum ndjson_member m = ndjson_find_member(json_token_text(&w->key));
+	char word[JSON_WORD];
+	const enum ndjson_member m = ndjson_find_member(json_plain(word, json_token_text(&w->key)));
 
 	if (m == NDJSON_M_TYPE || (m == NDJSON_M_KIND && (*seen & HAS(TYPE)) == 0))
-		*type = ndjson_find_type(json_token_text(&w->value), m == NDJSON_M_KIND);
+		*type = ndjson_find_type(json_plain(word, json_token_text(&w->value)), m == NDJSON_M_KIND);
 	if (m != NDJSON_MEMBERS)
 		*seen |= UINT64_C(1) << m;
 }
@@ -121,8 +122,9 @@ static bool has_early_time(const char *p, const char *e)
 	if (p == e || *p != '{')
 		return false;
 	struct json_walk w = json_walk(&x, p, e);
+	char word[JSON_WORD];
 	while (json_walk_next(&w)) {
-		const enum ndjson_member m = ndjson_find_member(json_token_text(&w.key));
+		const enum ndjson_member m = ndjson_find_member(json_plain(word, json_token_text(&w.key)));
 		if (m == NDJSON_M_TS || m == NDJSON_M_SIGNED)
 			return w.value.kind == (m == NDJSON_M_TS ? JSON_INT : JSON_TRUE);
 	}

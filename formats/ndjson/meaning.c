@@ -509,7 +509,8 @@ static struct slice name_of(const struct ndjson_reading *st, struct batch *b)
 
 	if (slice_equal(name, st->entry->cls->name))
 		return st->entry->cls->name;
-	if (st->line.of[NDJSON_M_NAME].kind != JSON_ESCAPED && !ndjson_has(&st->line, NDJSON_M_ESCAPED))
+	if (!st->is_plain && st->line.of[NDJSON_M_NAME].kind != JSON_ESCAPED &&
+	    !ndjson_has(&st->line, NDJSON_M_ESCAPED))
 		return name; /* in the input */
 	return arena_copy(&b->scratch, name);
 }
@@ -526,7 +527,9 @@ void ndjson_event(struct reader *r, const struct record *rec, struct batch *b, s
 		e->offset = rec->offset;
 	}
 	const bool wanted = reader_wants_fields(r, e) || reader_wants_sizes(r, e->cls);
-	const struct ndjson_target to = { .b = b, .arena = wanted ? &b->scratch : &st->scratch };
+	const struct ndjson_target to = { .b = b,
+		                          .arena = wanted ? &b->scratch : &st->scratch,
+		                          .copy = st->is_plain };
 	const uint32_t n = ndjson_read_fields(st, &to, st->entry);
 	if (wanted)
 		batch_set_fields(b, e, (uint16_t)n);

@@ -19,8 +19,8 @@
 
 #include "format/format.h"
 #include "format/recover.h"
+#include "json/repair.h"
 #include "json/scan.h"
-#include "json/token.h"
 #include "model/trace_origin.h"
 
 /* ---- the reader ---- */
@@ -124,6 +124,8 @@ struct ndjson_reading {
 	struct ndjson_faults *faults; /* collects findings; NULL: findings are reported */
 	struct json json;
 	struct ndjson_line line;
+	struct json_repair *plain; /* a line without its spare escapes; NULL: no line had any yet */
+	bool is_plain;             /* the tokens of the current line are in its text */
 	/* The member that followed each one last; [NDJSON_MEMBERS]: the first of a line. */
 	uint8_t after[NDJSON_MEMBERS + 1];
 	uint64_t number; /* number of the current line, from 1 */

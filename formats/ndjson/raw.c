@@ -27,13 +27,15 @@ static struct value raw_value(const struct ndjson_target *to, const struct json_
 		return value_u64(v);
 	if (json_is_string(t->kind))
 		return value_string(ndjson_string_of(to, t));
-	return value_json(json_token_text(t));
+	const struct slice s = json_token_text(t);
+	return value_json(to->copy ? arena_copy(to->arena, s) : s);
 }
 
 /* Adds the members as fields, in the order of the line. */
-static void add_members(const struct ndjson_line *line, struct batch *b, struct event *e)
+static void add_members(const struct ndjson_reading *st, struct batch *b, struct event *e)
 {
-	const struct ndjson_target to = { .b = b, .arena = &b->scratch };
+	const struct ndjson_line *const line = &st->line;
+	const struct ndjson_target to = { .b = b, .arena = &b->scratch, .copy = st->is_plain };
 	enum ndjson_member order[NDJSON_MEMBERS];
 	uint32_t n = 0;
 
@@ -56,7 +58,6 @@ static void add_members(const struct ndjson_line *line, struct batch *b, struct 
 void ndjson_raw_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
 	const struct ndjson_reading *const st = r->state;
-	const struct ndjson_line *const line = &st->line;
 
 	if (rec->role == RECORD_IS_EVENT) {
 		e->phase = st->event.phase;
@@ -64,7 +65,7 @@ void ndjson_raw_fields(struct reader *r, const struct record *rec, struct batch 
 		e->flags = st->event.flags;
 	}
 	if (st->readable)
-		add_members(line, b, e);
+		add_members(st, b, e);
 	else
-		reader_bytes_fields(b, e, line->p, line->end);
+		reader_bytes_fields(b, e, st->line.p, st->line.end);
 }

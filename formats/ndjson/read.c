@@ -36,6 +36,8 @@ void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
+	if (st->is_plain && at >= st->plain->text.p && at <= st->plain->text.p + st->plain->text.n)
+		at = json_repair_origin(st->plain, at);
 	if (st->faults != NULL)
 		add_fault(st, rule, at, text);
 	else
@@ -253,6 +255,32 @@ static const char *read_line(struct ndjson_reading *st, const char *p, const cha
 	return p;
 }
 
+static inline void clear_members(struct ndjson_reading *st)
+{
+	struct ndjson_line *const line = &st->line;
+
+	line->seen = 0;
+	line->args.n = line->types.n = 0;
+	line->duplicate = line->unknown = line->mistyped = NULL;
+	json_clear(&st->json);
+	st->json.spare = NULL;
+}
+
+/* Reads the line [p, end) again, from a copy without the spare escapes that it has, so that all readers of
+ * its tokens compare what they mean.  Returns false on OOM. */
+static bool read_plain(struct ndjson_reading *st, const char *p, const char *end)
+{
+	if (st->plain == NULL)
+		st->plain = calloc(1, sizeof *st->plain);
+	if (st->plain != NULL)
+		json_repair_escapes(st->plain, p, end);
+	st->is_plain = st->plain != NULL && !st->plain->text.failed;
+	st->r->no_memory |= !st->is_plain;
+	clear_members(st);
+	return st->is_plain &&
+	       read_line(st, st->plain->text.p, st->plain->text.p + st->plain->text.n) != NULL;
+}
+
 /* ---- checks ---- */
 
 static bool report_not_json(struct ndjson_reading *st)
@@ -363,16 +391,15 @@ const char *ndjson_read_object(struct ndjson_reading *st, const char *p, const c
 	line->p = p;
 	line->end = end;
 	line->type = NDJSON_TYPES;
-	line->seen = 0;
-	line->args.n = line->types.n = 0;
-	line->async = line->step = false;
-	line->duplicate = line->unknown = line->mistyped = NULL;
-	json_clear(&st->json);
+	line->async = line->step = st->is_plain = false;
+	clear_members(st);
 	st->json.complete = true;
-	p = json_skip_blanks(p, end);
-	p = p == end    ? json_cut(&st->json, p, "expected an object")
-	    : *p != '{' ? json_fail(&st->json, p, "expected an object")
-	                : read_line(st, p, end);
+	const char *const from = json_skip_blanks(p, end);
+	p = from == end    ? json_cut(&st->json, from, "expected an object")
+	    : *from != '{' ? json_fail(&st->json, from, "expected an object")
+	                   : read_line(st, from, end);
+	if (p != NULL && st->json.spare != NULL && !read_plain(st, from, p))
+		return NULL;
 	if (p == NULL)
 		report_not_json(st);
 	return p;
@@ -641,6 +668,9 @@ static void close_reader(struct reader *r)
 	free(st->line.types.list);
 	free(st->stack);
 	free(st->no_batch.fields);
+	if (st->plain != NULL)
+		text_free(&st->plain->text);
+	free(st->plain);
 	arena_free(&st->scratch);
 }
 
