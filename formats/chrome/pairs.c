@@ -38,8 +38,9 @@ struct chrome_id chrome_find_id(const struct chrome_record *rec)
 	struct json_walk w = json_walk_again(id2);
 	while (json_walk_next(&w)) {
 		const struct slice key = json_token_text(&w.key);
-		if (slice_is(key, "global") || (slice_is(key, "local") && found.token.kind == JSON_ABSENT))
-			found = (struct chrome_id){ w.value, slice_is(key, "local") };
+		const bool local = slice_is(key, "local"), global = slice_is(key, "global");
+		if (global || (local && (found.local || found.token.kind == JSON_ABSENT)))
+			found = (struct chrome_id){ w.value, local };
 	}
 	return found;
 }

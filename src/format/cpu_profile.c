@@ -57,13 +57,15 @@ static void report_mistakes(const struct cpu_profiles *f, enum cpu_profile_fault
 
 struct cpu_profile_chunk cpu_profile_chunk(const struct json_token *data)
 {
-	const struct json_token profile = json_member(data, "cpuProfile");
+	static const char *const outer[] = { "cpuProfile", "timeDeltas", "lines", "columns" },
+	                         *const inner[] = { "nodes", "samples" };
+	struct json_token of[4], in[2];
 
-	return (struct cpu_profile_chunk){ .nodes = json_member(&profile, "nodes"),
-		                           .samples = json_member(&profile, "samples"),
-		                           .times = json_member(data, "timeDeltas"),
-		                           .lines = json_member(data, "lines"),
-		                           .columns = json_member(data, "columns") };
+	json_members(data, outer, 4, of);
+	json_members(&of[0], inner, 2, in);
+	return (struct cpu_profile_chunk){
+		.nodes = in[0], .samples = in[1], .times = of[1], .lines = of[2], .columns = of[3]
+	};
 }
 
 static bool read_u32(const struct json_token *t, uint32_t *v)
@@ -200,24 +202,27 @@ static void add_children(struct cpu_profiles *f, uint32_t profile, const struct 
 static void read_node(struct cpu_profiles *f, uint32_t profile, const struct json_token *t,
                       struct mistakes *bad)
 {
-	const struct json_token id_token = json_member(t, "id"), above = json_member(t, "parent"),
-	                        frame = json_member(t, "callFrame"),
-	                        name = json_member(&frame, "functionName"), url = json_member(&frame, "url"),
-	                        children = json_member(t, "children");
+	static const char *const names[] = { "id", "parent", "callFrame", "children" }, *const of_frame[] = {
+		"functionName", "url"
+	};
+	struct json_token of[4], frame[2];
+	const struct json_token *const id_token = &of[0], *const above = &of[1];
 	uint32_t id, parent_id, parent = NONE;
 
-	if (!read_u32(&id_token, &id)) {
+	json_members(t, names, 4, of);
+	json_members(&of[2], of_frame, 2, frame);
+	if (!read_u32(id_token, &id)) {
 		add_mistake(bad, t);
 		return;
 	}
-	if (above.kind != JSON_ABSENT) {
-		parent = read_u32(&above, &parent_id) ? find_node(f, profile, parent_id) : NONE;
+	if (above->kind != JSON_ABSENT) {
+		parent = read_u32(above, &parent_id) ? find_node(f, profile, parent_id) : NONE;
 		if (parent == NONE && !f->full)
-			add_mistake(bad, &above);
+			add_mistake(bad, above);
 	}
 	uint32_t at = find_node(f, profile, id);
 	if (at != NONE &&
-	    (f->nodes[at].is_defined || (above.kind != JSON_ABSENT && parent != f->nodes[at].parent))) {
+	    (f->nodes[at].is_defined || (above->kind != JSON_ABSENT && parent != f->nodes[at].parent))) {
 		add_mistake(bad, t);
 		return;
 	}
@@ -225,9 +230,9 @@ static void read_node(struct cpu_profiles *f, uint32_t profile, const struct jso
 	if (at == NONE)
 		return;
 	f->nodes[at].is_defined = true;
-	f->nodes[at].name = intern(f, &name);
-	f->nodes[at].url = intern(f, &url);
-	add_children(f, profile, &children, at, bad);
+	f->nodes[at].name = intern(f, &frame[0]);
+	f->nodes[at].url = intern(f, &frame[1]);
+	add_children(f, profile, &of[3], at, bad);
 }
 
 void cpu_profile_read_nodes(struct cpu_profiles *f, uint32_t profile, const struct json_token *t)

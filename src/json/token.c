@@ -754,15 +754,27 @@ uint64_t json_walk_rest(struct json_walk *w)
 	return n;
 }
 
-struct json_token json_member(const struct json_token *of, const char *name)
+void json_members(const struct json_token *of, const char *const *names, size_t n, struct json_token *to)
 {
+	for (size_t i = 0; i < n; i++)
+		to[i] = (struct json_token){ .kind = JSON_ABSENT };
 	if (of->kind == JSON_ABSENT || *of->p != '{')
-		return (struct json_token){ .kind = JSON_ABSENT };
+		return;
 	struct json_walk w = json_walk_again(of);
 	while (json_walk_next(&w))
-		if (json_token_is(&w.key, name))
-			return w.value;
-	return (struct json_token){ .kind = JSON_ABSENT };
+		for (size_t i = 0; i < n; i++)
+			if (json_token_is(&w.key, names[i])) {
+				to[i] = w.value;
+				break;
+			}
+}
+
+struct json_token json_member(const struct json_token *of, const char *name)
+{
+	struct json_token found;
+
+	json_members(of, &name, 1, &found);
+	return found;
 }
 
 /* ---- documents ---- */

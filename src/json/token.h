@@ -277,8 +277,11 @@ static inline struct json_walk json_walk_list(const struct json_token *t)
 /* Walks to the end.  Returns the number of members or elements that were left. */
 uint64_t json_walk_rest(struct json_walk *w);
 
-/* Returns the first member of this name, with a second walk; absent if `of` is no object, or has none. */
+/* Returns the last member of this name, with a second walk; absent if `of` is no object, or has none. */
 struct json_token json_member(const struct json_token *of, const char *name);
+
+/* The same for n members of different names, in one walk. */
+void json_members(const struct json_token *of, const char *const *names, size_t n, struct json_token *to);
 
 /* ---- documents ---- */
 
