@@ -735,8 +735,8 @@ void json_repair_escapes(struct json_repair *x, const char *p, const char *e)
 	x->from = p;
 	char *to = text_reserve(&x->text, (size_t)(e - p));
 	while (to != NULL && p < e) {
-		const bool escape = *p == '\\';
-		const uint32_t n = escape ? json_escape_length(p, e) : 1;
+		const uint32_t escape = *p == '\\' ? json_escape_length(p, e) : 0,
+		               n = escape > 0 ? escape : 1;
 		if (begins && !in_text && !is_between(*p))
 			add_place(x, p);
 		begins = is_between(*p) || *p == '{' || *p == '[';

@@ -86,7 +86,7 @@ struct json_repair {
  * `closed` and `clean` are false, a part of a member was left out. */
 const char *json_repair(struct json_repair *x, const char *p, const char *e);
 
-/* Writes valid JSON without its spare escapes, see json_spare(). */
+/* Writes JSON, with flaws at most, without its spare escapes, see json_spare(). */
 void json_repair_escapes(struct json_repair *x, const char *p, const char *e);
 
 /* Returns the position in the input for `at`, a position in the text: the start of its key or value. */

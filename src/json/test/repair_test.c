@@ -107,3 +107,19 @@ Test(json_repair, damaged_inner_records_need_no_more_bytes)
 	cr_expect_eq(end - in, 13, "%td", end - in);
 	text_free(&x.text);
 }
+
+/* A backslash that begins no escape is a flaw, which lenient reading retains. */
+Test(json_repair, spare_escapes)
+{
+	static const char in[] =
+	    "{\"\\u0070h\" : \"\\u0058\",\"a\":[1,\"\\x\\\\u0041\\u003c\\ud83d\\\"\\u0041\"]}",
+	                  out[] = "{\"ph\" : \"X\",\"a\":[1,\"\\x\\\\u0041\\u003c\\ud83d\\\"A\"]}";
+	struct json_repair x = { .records = NULL };
+
+	json_repair_escapes(&x, in, in + sizeof in - 1);
+	cr_assert_eq(x.text.n, sizeof out - 1);
+	cr_expect_eq(memcmp(x.text.p, out, sizeof out - 1), 0, "%.*s", (int)x.text.n, x.text.p);
+	cr_expect_eq(json_repair_origin(&x, x.text.p + 8), strstr(in, "\"\\u0058"));
+	cr_expect_eq(json_repair_origin(&x, x.text.p + (strstr(out, "1,") - out)), strstr(in, "1,"));
+	text_free(&x.text);
+}
