@@ -306,6 +306,9 @@ check-testdata: ## testdata/ is what its generator makes
 list-objects: # what tracetool is linked from; for a test
 	@echo $(LIB_O) $(BUILD)/src/main.o
 
+list-flags: # of the compiler, without those of libraries
+	@echo $(WARN)
+
 # ---- measuring, fuzzing ----
 
 bench: $(BUILD)/tracetool $(BUILD)/bench ## measure speed and memory (BENCH_ARGS='--help' lists options: inputs, jobs, --against another build)
@@ -380,5 +383,5 @@ clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz build-mutants tracetool
 
 .PHONY: testdata mutants check-tables check-format check-same count format check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-clang check-judge check-roundtrip check-sweep check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-contract check-man check-testdata \
-	list-objects bench bench-docs bench-peers check-bench fuzz fuzz-target check-fuzz install deps clean FORCE
+	list-objects list-flags bench bench-docs bench-peers check-bench fuzz fuzz-target check-fuzz install deps clean FORCE
 .DELETE_ON_ERROR:

@@ -276,7 +276,7 @@ Test(docs, wrong_output_is_noticed)
 
 /* In the new folder $1, with the objects below $2.  The flags are those of the Makefile. */
 static const char script[] =
-    "warn=$(sed -n '/^WARN := /,/[^\\\\]$/p' Makefile | tr -d '\\\\' | sed 's/^WARN := //') || exit\n"
+    "warn=$(MAKEFLAGS= make -s list-flags) || exit\n"
     "flags=\"-D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -I$1/formats -Isrc -Iformats " SANITIZE "\"\n"
     "for o in $(MAKEFLAGS= make -s BUILD=\"$2\" list-objects); do\n"
     "	case $o in */format/registry.o) ;; *) objects=\"$objects $o\" ;; esac\n"
