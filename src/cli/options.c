@@ -376,15 +376,14 @@ static bool check_dialect(struct options *o)
 static bool check_output(struct options *o)
 {
 	const bool is_report = !o->cmd->converts && (o->cmd->selects || !o->cmd->reads);
-	struct shown_path shown;
 	struct stat st;
 
 	if (!is_report || o->output == NULL || o->force || strcmp(o->output, "-") == 0 ||
 	    stat(o->output, &st) != 0 || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
 		return true;
-	say("%s: %s: already exists%s", o->cmd->name, show_path(&shown, o->output),
-	    S_ISREG(st.st_mode) ? " (use -f to replace it)" : " and is a directory");
-	o->status = STATUS_USAGE;
+	say_of(o->output, S_ISREG(st.st_mode) ? "already exists (use -f to replace it)"
+	                                      : "already exists and is a directory");
+	o->status = STATUS_UNREADABLE;
 	return false;
 }
 
