@@ -61,7 +61,7 @@ enum dft_phase {
 #define DFT_MAX_CLASSES 4096
 #define DFT_MAX_CLASS_BYTES (1u << 20)
 #define DFT_MAX_TITLES 32768           /* names of processes and threads from metadata */
-#define DFT_MAX_TITLE 60               /* bytes of a title that are retained */
+#define DFT_MAX_TITLE 255              /* bytes of a title that are retained */
 #define DFT_MAX_META 64                /* facts of the whole trace ... */
 #define DFT_MAX_META_BYTES (64u << 10) /* ... and their bytes */
 
@@ -566,6 +566,7 @@ enum dft_limit {
 	DFT_LIMIT_HASHES,
 	DFT_LIMIT_CLASSES,
 	DFT_LIMIT_TITLES,
+	DFT_LIMIT_TITLE,
 	DFT_LIMIT_META,
 	DFT_LIMITS
 };

@@ -218,6 +218,7 @@ void dft_report_limit(struct dft_state *st, enum dft_limit which, const struct d
 		[DFT_LIMIT_CLASSES] = "more than 4096 categories: the others are shown as one",
 		[DFT_LIMIT_TITLES] =
 		    "more than 32768 names of processes and threads: the others are not shown",
+		[DFT_LIMIT_TITLE] = "a name of a process or thread has more than 255 bytes: it is cut",
 		[DFT_LIMIT_META] =
 		    "more than 64 facts of the trace, or 64 KiB of them: the others are left out",
 	};

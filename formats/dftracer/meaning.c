@@ -69,40 +69,31 @@ static struct slice host_name(struct dft_state *st, const struct dft_process *p)
 	if (name.p == NULL && host.n > 0 && host.p[0] >= '0' && host.p[0] <= '9')
 		name = named_host(st, p, host, JSON_UINT);
 	name = name.p != NULL ? name : host;
-	name.n = name.n < DFT_MAX_TITLE ? name.n : DFT_MAX_TITLE;
+	name.n = (uint32_t)utf8_cut(name.p, name.n, DFT_MAX_TITLE);
 	return name;
 }
 
-/* Returns "the title (host)", or "process 12 (host)". */
+/* Returns "the title (host)", or "process 12 (host)", in the scratch arena.  p is NULL on OOM. */
 static struct slice process_name(struct dft_state *st, const struct dft_process *p, struct slice host,
-                                 bool negative, char *buffer, size_t size)
+                                 bool negative)
 {
-	const struct slice title = dft_title_find(st, p->pid, p->host, NULL);
-	struct slice number;
-	int n;
+	struct slice name = dft_title_find(st, p->pid, p->host, NULL);
 
-	if (title.p != NULL)
-		n = snprintf(buffer, size, "%.*s", (int)title.n, title.p);
-	else if (negative)
-		n = snprintf(buffer, size, "process %" PRId64, (int64_t)p->pid);
-	else if ((number = trace_track_name(st->r->trace, true, "process", p->pid)).p != NULL)
-		n = snprintf(buffer, size, "%.*s", (int)(number.n < DFT_MAX_TITLE ? number.n : DFT_MAX_TITLE),
-		             number.p);
-	else
-		return number;
-	if (host.n > 0)
-		n += snprintf(buffer + n, size - (size_t)n, " (%.*s)", (int)host.n, host.p);
-	return textscan_slice(buffer, (uint32_t)n);
+	if (name.p == NULL && negative)
+		name = arena_printf(&st->scratch, "process %" PRId64, (int64_t)p->pid);
+	else if (name.p == NULL)
+		name = trace_track_name(st->r->trace, true, "process", p->pid);
+	if (name.p != NULL && host.n > 0)
+		name = ARENA_JOIN(&st->scratch, name, SLICE_LIT(" ("), host, SLICE_LIT(")"));
+	return textscan_slice(name.p, name.n);
 }
 
 static const struct track *process_track(struct dft_state *st, struct dft_process *p, bool negative)
 {
-	char buffer[2 * DFT_MAX_TITLE + 40];
-
 	if (p->track != NULL)
 		return p->track;
 	const struct slice host = host_name(st, p);
-	const struct slice name = process_name(st, p, host, negative, buffer, sizeof buffer);
+	const struct slice name = process_name(st, p, host, negative);
 	struct track *const t = name.p != NULL ? trace_add_process(st->r->trace, name) : NULL;
 	if (t == NULL)
 		return NULL;

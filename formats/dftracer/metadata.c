@@ -19,9 +19,7 @@ static bool store_title(struct dft_titles *t, struct arena *a, uint64_t key, str
 {
 	if (!array_reserve(&t->texts, t->n, &t->cap, sizeof *t->texts))
 		return false;
-	if (text.n > DFT_MAX_TITLE)
-		text = slice_of(text.p, DFT_MAX_TITLE);
-	text = arena_copy(a, text);
+	text = arena_copy(a, slice_of(text.p, utf8_cut(text.p, text.n, DFT_MAX_TITLE)));
 	if (text.p == NULL)
 		return false;
 	t->texts[t->n] = textscan_slice(text.p, text.n);
@@ -156,6 +154,8 @@ static void add_title(struct dft_state *st, const struct dft_record *rec, const 
 		dft_report_limit(st, DFT_LIMIT_TITLES, rec);
 		return;
 	}
+	if (text.n > DFT_MAX_TITLE)
+		dft_report_limit(st, DFT_LIMIT_TITLE, rec);
 	host.n = host.n < DFT_MAX_HOST ? host.n : DFT_MAX_HOST;
 	const uint32_t number = host.n > 0 ? dft_host_number(&sh->hosts, sh->arena, host) : 0;
 	sh->processes.hostless |= number == 0;

@@ -465,7 +465,8 @@ static bool claim_processes(const struct dft_shared *sh, struct claims *c)
 		ok = claims_put(c, CLAIM_PID, p->pid, alone ? c->input : 0, 0) &&
 		     claims_put(c, CLAIM_PROCESS, key, c->input, 0) && claim_host(&sh->names, host, c);
 	}
-	return ok && claims_put(c, CLAIM_NARROW, c->input, 0, narrow) &&
+	return ok && !sh->limits_reported[DFT_LIMIT_TITLE] &&
+	       claims_put(c, CLAIM_NARROW, c->input, 0, narrow) &&
 	       claims_put(c, CLAIM_THREADS, c->input, 0, sh->processes.threads.used) &&
 	       claims_put(c, CLAIM_TITLES, c->input, 0, sh->titles.n);
 }

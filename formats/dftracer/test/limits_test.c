@@ -164,6 +164,32 @@ Test(dftracer_limits, facts_of_the_trace)
 	}
 }
 
+/* Names are cut at a character; that of 254 bytes with one of two after them loses this one. */
+Test(dftracer_limits, a_name_of_a_process)
+{
+	static const char *const tracks[] = {
+		"info", "--tracks", "--format=json", "--report=text=/dev/stderr", "-", NULL
+	};
+
+	for (int n = 253; n <= 255; n++) {
+		struct text t = { .p = NULL };
+		char name[300];
+		snprintf(name, sizeof name, "%0*d", n, 7);
+		text_printf(
+		    &t,
+		    "{\"id\":0,\"name\":\"process_name\",\"cat\":\"d\",\"pid\":7,\"tid\":8,\"ph\":\"M\","
+		    "\"args\":{\"name\":\"%s\u00e4\"}}\n" RECORD,
+		    name);
+		struct ran r = run_tool(tracks, t.p, t.n);
+		strcat(name, n == 253 ? "\u00e4" : "");
+		cr_expect_not_null(strstr(r.out, name), "%d: %s", n, r.out);
+		cr_expect_null(strstr(r.out, "\xef\xbf\xbd"), "%d: %s", n, r.out);
+		cr_expect_eq(strstr(r.err, "more than 255 bytes") != NULL, n > 253, "%d: %s", n, r.err);
+		ran_free(&r);
+		text_free(&t);
+	}
+}
+
 Test(dftracer_limits, too_many_hashes)
 {
 	struct text t = { .p = NULL };

@@ -219,7 +219,7 @@ static bool is_changed(const struct dfw_state *st, struct slice name, const char
 {
 	return !is_default_name(name, noun, number) &&
 	       (name.n == 0 || st->dialect == DFW_D1 || name.n > DFT_MAX_TITLE ||
-	        memchr(name.p, '\0', name.n) != NULL || !utf8_valid(name.p, name.n));
+	        !utf8_valid(name.p, name.n));
 }
 
 static void put_name(struct dfw_state *st, struct chunk *chunk, struct dfw_owner owner, const char *kind,
