@@ -55,7 +55,8 @@ struct top {
 	struct arrow_pairing arrows; /* open_arrow.what: 1 if not selected */
 	struct text scratch;
 	uint32_t lacking;    /* bit i: no span has the field fields.names[i] */
-	struct arena tracks; /* of parts that were read apart */
+	struct arena tracks; /* of parts that were read apart; of this size */
+	uint64_t tracks_bytes;
 };
 
 static struct top top_of(const struct top_run *run, const char *path)
@@ -498,15 +499,19 @@ static bool read_part(struct apart_part *f, struct batch *b)
 	return take_batch(f->state, b);
 }
 
-/* Copies the names of a track, which is freed with its part, and of its process.  NULL on OOM. */
+/* Copies the names of a track, which is freed with its part, and of its process.  NULL on OOM, or if copies
+ * of replaced items take too much memory. */
 static const struct track *copy_track(struct top *sum, const struct track *t)
 {
-	struct track *const copy = arena_zalloc(&sum->tracks, 2, sizeof *copy);
+	const struct slice process = track_process(t)->name;
+	struct track *copy;
 
+	sum->tracks_bytes += 2 * sizeof *copy + t->name.n + process.n;
+	copy = sum->tracks_bytes <= LONGEST_BYTES ? arena_zalloc(&sum->tracks, 2, sizeof *copy) : NULL;
 	if (copy != NULL) {
 		copy[0].name = arena_copy(&sum->tracks, t->name);
 		copy[0].process = &copy[1];
-		copy[1].name = arena_copy(&sum->tracks, track_process(t)->name);
+		copy[1].name = arena_copy(&sum->tracks, process);
 	}
 	return copy != NULL && !sum->tracks.failed ? copy : NULL;
 }
