@@ -17,10 +17,8 @@
 
 void chrome_parts_free(struct chrome_parts *p)
 {
-	text_free(&p->line.text);
-	text_free(&p->title.text);
-	ledger_free(&p->line.ledger);
-	ledger_free(&p->title.ledger);
+	chunk_free(&p->line);
+	chunk_free(&p->title);
 	free(p->names);
 	free(p->tracks);
 }
@@ -98,6 +96,7 @@ static bool put_event(struct chrome_state *st, const struct batch *b, const stru
 	struct chrome_parts *const p = &st->parts;
 
 	p->line.text.n = 0;
+	arena_reset(&p->line.arena);
 	chrome_render_event(st, b, e, &p->line);
 	const bool full = p->has_event && p->bytes + p->line.text.n > p->max_bytes;
 	if (full && !(chrome_put_order(p->tracks, p->ntracks, &chunk->text) && begin_part(st, chunk)))

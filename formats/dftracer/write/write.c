@@ -551,8 +551,7 @@ static void put_fact(struct dfw_state *st, const struct writer *w, struct chunk 
 	else if (!chunk->text.failed && !slice_is(name, "time_metric"))
 		put_metadata(st, chunk, (struct dfw_owner){ st->first, st->first->pid }, "CM", name,
 		             slice_of(t->p, t->n));
-	text_free(&made.text);
-	ledger_free(&made.ledger);
+	chunk_free(&made);
 }
 
 static void put_facts(struct dfw_state *st, const struct writer *w, struct chunk *chunk)
