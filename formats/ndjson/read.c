@@ -399,8 +399,8 @@ const char *ndjson_read_object(struct ndjson_reading *st, const char *p, const c
 	    : *from != '{' ? json_fail(&st->json, from, "expected an object")
 	                   : read_line(st, from, end);
 	if (p != NULL && st->json.spare != NULL && !read_plain(st, from, p))
-		return NULL;
-	if (p == NULL)
+		p = NULL;
+	if (p == NULL && !st->r->no_memory)
 		report_not_json(st);
 	return p;
 }

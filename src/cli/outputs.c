@@ -114,12 +114,11 @@ const struct format *output_name_misleads(const struct format *to, const char *o
 {
 	const struct format *const f = format_by_suffix(out);
 
-	if (f == NULL || f == to)
-		return NULL;
-	return f->writer->shape == to->writer->shape &&
-	               (to->writer->modes & f->writer->modes & WRITER_TEXT) != 0
-	           ? NULL
-	           : f;
+	const bool fits = f == NULL || f == to ||
+	                  (f->writer->shape == to->writer->shape &&
+	                   (to->writer->modes & f->writer->modes & WRITER_TEXT) != 0);
+
+	return fits ? NULL : f;
 }
 
 bool output_suits_terminal(const struct format *to, const char *out)

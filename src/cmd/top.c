@@ -54,9 +54,9 @@ struct top {
 	uint32_t ncovered;
 	struct arrow_pairing arrows; /* open_arrow.what: 1 if not selected */
 	struct text scratch;
-	uint32_t lacking;    /* bit i: no span has the field fields.names[i] */
-	struct arena tracks; /* of parts that were read apart; of this size */
-	uint64_t tracks_bytes;
+	uint32_t lacking;      /* bit i: no span has the field fields.names[i] */
+	struct arena tracks;   /* copies of tracks of parts that were read apart */
+	uint64_t tracks_bytes; /* size of these copies */
 };
 
 static struct top top_of(const struct top_run *run, const char *path)
@@ -516,8 +516,8 @@ static const struct track *copy_track(struct top *sum, const struct track *t)
 	return copy != NULL && !sum->tracks.failed ? copy : NULL;
 }
 
-/* Adds the items of a part.  Of equal lengths the first one is kept, and parts come in order.  Without spans,
- * samples are to be said, of the whole trace. */
+/* Adds the items of a part.  Of equal lengths the first one is kept, and parts come in order.  Refuses a
+ * part without spans: the note on samples needs the whole trace. */
 static bool join_part(struct apart_part *f, const struct run_report *run)
 {
 	struct top *const sum = f->ctx, *const part = f->state;

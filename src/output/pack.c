@@ -66,13 +66,14 @@ struct gzip {
 	bool closing;
 };
 
-/* Without history, ISA-L (2.30, levels 1 and 2) finds its first matches by a hash of the address of its
- * state, except in a few bytes that end with a flush. */
+/* Deflates the first bytes on their own.  ISA-L 2.30 at levels 1 and 2 derives the hash of the third position
+ * from the address of its state, if there is no history and the input has more than 16 bytes: the output
+ * would differ from run to run. */
 static bool deflate_first_bytes(struct isal_zstream *z)
 {
 	const uint32_t n = z->avail_in;
 
-	z->flush = SYNC_FLUSH; /* the other one forgets the history */
+	z->flush = SYNC_FLUSH; /* FULL_FLUSH resets the history */
 	z->avail_in = n < FIRST_BYTES ? n : FIRST_BYTES;
 	const bool ok = isal_deflate(z) == COMP_OK && z->avail_in == 0;
 	z->flush = FULL_FLUSH;

@@ -581,7 +581,7 @@ struct slice stats_title(const struct stats_origin *o, char space[48]);
 /* Comma-separated values: a row for each group, times in ns.  `first`: with the names of the columns. */
 bool stats_csv_input(struct text *t, const struct stats_view *v, bool first);
 
-/* One input of the JSON report (schemas/stats.schema.json).  first: no other precedes it. */
+/* Writes an input of the JSON report (schemas/stats.schema.json).  first: it is the first one. */
 bool stats_json_input(struct text *t, const struct stats_view *v, bool first);
 
 /* ---- JSON of --full, read (read.c) ---- */

@@ -288,7 +288,8 @@ static enum record_status read_no_event(struct chrome_reading *st, struct record
 	return chrome_end_gap(st, rec, CHROME_DROPPED, p, start);
 }
 
-static bool is_plain_event(const struct chrome_reading *st)
+/* Whether the parsed item has the members of an event, and nothing else. */
+static bool is_whole_event(const struct chrome_reading *st)
 {
 	const struct json_token *const of = st->rec.of;
 
@@ -338,7 +339,7 @@ enum record_status chrome_read_element(struct chrome_reading *st, struct record 
 		chrome_report_commas(st, commas, p);
 		if (st->json.spare != NULL && !read_plain(st, p, end))
 			return RECORD_BAD;
-		if (is_plain_event(st))
+		if (is_whole_event(st))
 			return end_event(st, rec, p, end);
 		if (st->plain) /* positions of tokens in the window are needed */
 			(void)chrome_parse_event(&st->rec, &st->json, p, end);

@@ -307,7 +307,7 @@ static bool unpack_packets(struct text *t, const struct pfc_packet *k)
 	return u.fault == NULL && !u.is_too_large && !t->failed;
 }
 
-/* Level 3: at 1 and 2, which matches ISA-L finds depends on the address of its state (see output/pack.c). */
+/* At level 3, as the output of levels 1 and 2 depends on the address of the state (output/pack.c). */
 static void pack_zlib(struct text *t, struct slice s)
 {
 	struct isal_zstream *const z = calloc(1, sizeof *z + ISAL_DEF_LVL3_DEFAULT);
