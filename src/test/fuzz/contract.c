@@ -202,6 +202,12 @@ static bool batch_holds(struct contract *c, const struct trace *t, const struct 
 	return true;
 }
 
+bool contract_begin(void *ctx, struct pipeline *f)
+{
+	((struct contract *)ctx)->dialect = pipeline_trace(f)->dialect;
+	return true;
+}
+
 bool contract_take(void *ctx, struct pipeline *f, struct batch *b)
 {
 	struct contract *const c = ctx;

@@ -18,10 +18,13 @@ struct contract {
 	uint64_t hash;            /* of all events, in order */
 	uint32_t tracks, classes; /* announced by batches */
 	bool repeats;             /* fields of an event may have one name */
+	const char *dialect;      /* after opening */
 };
 
-/* Implement fuzz_pass.take and .end; ctx is a struct contract, the pass wants everything.  Return false after
- * noting a broken promise. */
+/* Implement fuzz_pass.begin, .take and .end; ctx is a struct contract, the pass wants everything.  Return
+ * false after noting a broken promise. */
+bool contract_begin(void *ctx, struct pipeline *f);
+
 bool contract_take(void *ctx, struct pipeline *f, struct batch *b);
 
 bool contract_end(void *ctx, struct pipeline *f);

@@ -221,13 +221,16 @@ static bool outcomes_agree(struct fuzz_pass *p, const struct fuzz_outcome *want,
 	return true;
 }
 
-/* Runs a pass that wants everything, with the window of pass.step. */
-static bool check_events(struct fuzz_pass pass, const struct fuzz_outcome *want, uint64_t *hash)
+/* Runs a pass that wants everything, with the window of pass.step.  *changes: the dialect is another one
+ * after opening than at the end. */
+static bool check_events(struct fuzz_pass pass, const struct fuzz_outcome *want, uint64_t *hash,
+                         bool *changes)
 {
 	struct contract c = { .result = pass.result, .p = pass.p, .n = pass.n };
 	struct fuzz_pass *const p = &pass;
 
 	p->want = WANT_ALL;
+	p->begin = contract_begin;
 	p->take = contract_take;
 	p->ctx = &c;
 	p->end = contract_end;
@@ -238,6 +241,7 @@ static bool check_events(struct fuzz_pass pass, const struct fuzz_outcome *want,
 		return false;
 	MUST(p->step == 0 || *hash == 0 || c.hash == *hash, "in steps of %zu: other events", p->step);
 	*hash = c.hash;
+	*changes = c.dialect != NULL && strcmp(c.dialect, want->dialect) != 0;
 	return true;
 }
 
@@ -246,28 +250,29 @@ static bool check_steps(struct fuzz_pass pass, const struct fuzz_outcome *valida
 	static const struct {
 		unsigned part;
 		size_t step;
-	} rows[] = { { FUZZ_EVENTS, 0 }, { FUZZ_SLOW_64, 64 }, { FUZZ_SLOW_7, 7 }, { FUZZ_SLOW_1, 1 } };
+	} rows[] = { { FUZZ_SLOW_64, 64 }, { FUZZ_SLOW_7, 7 }, { FUZZ_SLOW_1, 1 } };
 	uint64_t hash = 0;
-	struct fuzz_pass named = pass;
-	const struct fuzz_outcome *want = validated;
+	bool changes = false;
 
+	if ((parts & FUZZ_EVENTS) != 0 && !check_events(pass, validated, &hash, &changes))
+		return false;
+	if ((parts & (FUZZ_SLOW_64 | FUZZ_SLOW_7 | FUZZ_SLOW_1)) == 0)
+		return true;
 	/* a small first window is not enough to detect format and dialect; one that is asked for is judged by
 	 * the letter */
-	named.from = validated->format;
-	named.dialect = validated->dialect[0] != '\0' ? validated->dialect : NULL;
-	if ((parts & (FUZZ_SLOW_64 | FUZZ_SLOW_7 | FUZZ_SLOW_1)) != 0 && !fuzz_pass_run(&named))
+	pass.from = validated->format;
+	pass.dialect = validated->dialect[0] != '\0' ? validated->dialect : NULL;
+	struct fuzz_pass named = pass;
+	if (!fuzz_pass_run(&named))
+		return false;
+	named.outcome.guessed = validated->guessed;
+	/* if the dialect changes, events before that are those of another one */
+	if (changes && !check_events(pass, &named.outcome, &hash, &changes))
 		return false;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		pass.step = rows[i].step;
-		if (pass.step > 0) {
-			pass.from = named.from;
-			pass.dialect = named.dialect;
-			want = &named.outcome;
-			named.outcome.guessed = validated->guessed;
-		}
-		if (pass.step > 0 && (uint64_t)pass.n * pass.n / pass.step > MAX_COPIED)
-			continue;
-		if ((parts & rows[i].part) != 0 && !check_events(pass, want, &hash))
+		if ((parts & rows[i].part) != 0 && (uint64_t)pass.n * pass.n / pass.step <= MAX_COPIED &&
+		    !check_events(pass, &named.outcome, &hash, &changes))
 			return false;
 	}
 	return true;
