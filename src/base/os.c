@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -17,7 +16,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,35 +33,6 @@ const char *libc_version(char *p, size_t n)
 		snprintf(p, n, "%s", name);
 #endif
 	return p;
-}
-
-/* The memory limit of the control group, as a container sees it; 0: none. */
-static uint64_t group_memory(void)
-{
-	FILE *const f = fopen("/sys/fs/cgroup/memory.max", "re");
-	uint64_t bytes = 0;
-
-	if (f == NULL)
-		return 0;
-	if (fscanf(f, "%" SCNu64, &bytes) != 1) /* "max" */
-		bytes = 0;
-	(void)fclose(f);
-	return bytes;
-}
-
-uint64_t usable_memory(void)
-{
-	const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-	uint64_t least = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
-	const uint64_t group = group_memory();
-	struct rlimit limit;
-
-	if (group > 0 && (least == 0 || group < least))
-		least = group;
-	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-	    (least == 0 || limit.rlim_cur < least))
-		least = limit.rlim_cur;
-	return least;
 }
 
 unsigned terminal_columns(int fd)

@@ -75,9 +75,18 @@ int rename_exchange(const char *a, const char *b);
 /* Name and version of the C library, such as "glibc 2.36"; "libc" if unknown.  Returns p, of n bytes. */
 const char *libc_version(char *p, size_t n);
 
-/* The memory that this process may use, in bytes: the least of the machine's memory, the limit of its
- * container, and the limit of its address space.  0: unknown. */
+/* The memory that this process may use, in bytes: the least of the machine's memory, the limits of its
+ * control groups (of a container or a batch job), and the limit of its address space.  0: unknown. */
 uint64_t usable_memory(void);
+
+/* The cores that this process may use, from 1 on: those of its CPU set, or fewer if its control groups have a
+ * quota of CPU time. */
+unsigned usable_cores(void);
+
+/* The least limit of the control groups in bytes, and in cores; UINT64_MAX: none.  files: a folder with proc/
+ * and sys/fs/cgroup/; "" for those of the machine. */
+uint64_t group_memory(const char *files);
+uint64_t group_cores(const char *files);
 
 /* The width of lines for fd: COLUMNS if it is set, else the width of the terminal, else 80.  0: fd is not a
  * terminal, and lines may have any length. */

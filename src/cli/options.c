@@ -600,16 +600,15 @@ bool options_no_memory(struct options *o)
 	return false;
 }
 
-#define DEFAULT_THREADS 16
+#define DEFAULT_THREADS 16U
 #define MAX_THREADS 256U
 
 unsigned options_threads(uint64_t asked)
 {
-	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
 	if (asked > 0)
 		return asked < MAX_THREADS ? (unsigned)asked : MAX_THREADS;
-	return cores < 1 ? 1 : cores > DEFAULT_THREADS ? DEFAULT_THREADS : (unsigned)cores;
+	const unsigned cores = usable_cores();
+	return cores < DEFAULT_THREADS ? cores : DEFAULT_THREADS;
 }
 
 bool options_name_traces(struct options *o)
