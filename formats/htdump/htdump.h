@@ -287,6 +287,7 @@ int ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big);
 
 #define HT_PROBE_BYTES 65536U /* bytes searched for the layout; the engine probes as many for the format */
 #define HT_PROBE_NAME 256     /* bytes of a name that are looked at */
+#define HT_PROBE_ORDERS (64 * HT_ENDIANNESS_SIZE) /* bytes of EndiannessInfoEvents in a row */
 
 /* Reserves memory for the n blocks of a record. */
 bool ht_state_reserve(struct ht_state *st, uint32_t n);

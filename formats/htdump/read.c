@@ -67,7 +67,7 @@ static int match_layout(const char *p, const char *end, bool complete, bool wire
 	/* Several EndiannessInfoEvents in a row: concatenated dumps without events. */
 	while (end - p >= HT_ENDIANNESS_SIZE &&
 	       load_u32(p + ht_class_id_at(wire), false) == HT_CLASS_ENDIANNESS &&
-	       p - start < 64 * HT_ENDIANNESS_SIZE) {
+	       p - start < HT_PROBE_ORDERS) {
 		const uint8_t order = (uint8_t)p[HT_HEAD_SIZE];
 		p += HT_ENDIANNESS_SIZE;
 		*big = order == 1;
@@ -344,6 +344,35 @@ static COLD enum record_status begin_long(struct ht_state *st, struct record *re
 	return pass_piece(st, rec);
 }
 
+/* ---- zero bytes ----
+ *
+ * A file whose data was not written before the machine stopped has its length, with zeros at its end or in
+ * blocks.  A record of zeros is an EndiannessInfoEvent, which begins a dump. */
+
+static bool are_zeros(const char *p, size_t n)
+{
+	while (n > 0 && *p == '\0')
+		p++, n--;
+	return n == 0;
+}
+
+/* Whether EndiannessInfoEvents of zeros are none: no description of a class follows, or only zeros up to the
+ * end of the input. */
+static COLD bool are_lost(const struct ht_state *st, const struct record *rec)
+{
+	const char *const p = rec->p, *const end = st->r->in->end;
+	const size_t left = (size_t)(end - p);
+	size_t n = HT_ENDIANNESS_SIZE;
+
+	if (left < n || !are_zeros(p, HT_HEAD_SIZE) || p[HT_HEAD_SIZE] == 1)
+		return false;
+	while (n < HT_PROBE_ORDERS && left >= n + HT_HEAD_SIZE && are_zeros(p + n, HT_HEAD_SIZE))
+		n += HT_ENDIANNESS_SIZE;
+	if (n < left && looks_like_description(p + n, end, st->wire, false, false))
+		return false;
+	return n > HT_ENDIANNESS_SIZE || (n < left && left < n + HT_HEAD_SIZE && are_zeros(p + n, left - n));
+}
+
 /* ---- checks ---- */
 
 static COLD void report_text(struct ht_state *st, const struct record *rec)
@@ -516,6 +545,14 @@ static enum record_status read_record(struct reader *r, struct record *rec)
 	if (st->c->plan == NULL && !ht_class_prepare(st, rec))
 		return st->long_record.open ? pass_piece(st, rec) : RECORD_BAD;
 	const struct ht_class *const c = st->c;
+	if (c->kind == HT_KIND_ENDIANNESS && r->records > 0) {
+		if (window < HT_PROBE_ORDERS + HT_HEAD_SIZE + 4 + HT_PROBE_NAME && !in->last)
+			return RECORD_MORE;
+		if (are_lost(st, rec)) {
+			ht_report(st, HT_RULE_ZERO_BYTES, rec, "zero bytes where an event should start");
+			return RECORD_BAD;
+		}
+	}
 	const char *const end = window > r->max_record ? in->p + r->max_record : in->end;
 	if (measure_record(st, rec, c->plan, end) != RECORD_DONE)
 		return read_incomplete(st, rec);

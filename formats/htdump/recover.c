@@ -25,13 +25,8 @@ struct ht_recovery {
 #define START_SIZE (START_TEXT + HT_PROBE_NAME + 1 + HT_HEAD_SIZE)
 
 static const char *const structure[] = {
-	"htdump/cut-record",
-	"htdump/unknown-class",
-	"htdump/struct-unknown",
-	"htdump/string-unterminated",
-	"htdump/struct-recursion",
-	"htdump/bad-byte-order",
-	NULL,
+	"htdump/cut-record", "htdump/unknown-class",    "htdump/struct-unknown", "htdump/string-unterminated",
+	"htdump/zero-bytes", "htdump/struct-recursion", "htdump/bad-byte-order", NULL,
 };
 
 /* Returns true if a trace starts at p.  The record after the class info tells it from a span of thread 2 with

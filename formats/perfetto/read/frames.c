@@ -166,8 +166,10 @@ static enum record_status read_other(struct pf_state *st, struct record *rec)
 	struct pf_wire w = { .p = rec->p, .end = in->end };
 
 	if (*rec->p == 0) {
-		const char *p = rec->p;
-		while (p < in->end && *p == 0)
+		/* in pieces: the input releases mapped pages between them */
+		const size_t left = (size_t)(in->end - rec->p);
+		const char *const limit = rec->p + (left < READER_PIECE ? left : READER_PIECE), *p = rec->p;
+		while (p < limit && *p == 0)
 			p++;
 		if (st->zeros_end == 0 || st->zeros_end != rec->offset) /* else zeros continue */
 			pf_report(st, PF_RULE_FRAME_TAG, "zero bytes where a packet should start");
