@@ -422,6 +422,9 @@ struct ovni_shared {
 	bool offsets_copied; /* the table is in the files of a stream, for WANT_FILES */
 };
 
+/* Whether the OVNI_EVENT_SIZE bytes of an event are all zero. */
+bool ovni_is_zero(const char *event);
+
 /* reader.state: state of a stream. */
 struct ovni_state {
 	struct reader *r;

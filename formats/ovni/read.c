@@ -190,6 +190,13 @@ static inline void set_event(const struct ovni_state *st, struct record *rec, ui
 	rec->role = RECORD_IS_EVENT;
 }
 
+/* Whether the event is 12 zero bytes: no producer has the model NUL, but a file whose data was not written
+ * before the machine stopped has its length, with zeros at its end or in blocks. */
+bool ovni_is_zero(const char *event)
+{
+	return load_u32(event, false) == 0 && load_u64(event + 4, false) == 0;
+}
+
 /* Checks the event whose head is at `head` and payload at rec->p, and finds its class. */
 COLD static enum record_status check_code(struct ovni_state *st, struct record *rec, const char *head)
 {
@@ -197,6 +204,11 @@ COLD static enum record_status check_code(struct ovni_state *st, struct record *
 	struct ovni_codes *const codes = ovni_codes_of(r);
 	const uint64_t clock = load_u64(head + 4, st->stream.big);
 
+	if (ovni_is_zero(head)) {
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_ZERO_BYTES], rec->offset, rec->ordinal,
+		            "zero bytes where an event should start");
+		return RECORD_BAD;
+	}
 	check_event(st, head, clock, rec);
 	set_event(st, rec, clock);
 	const struct ovni_code *const c = ovni_code_find(codes, r, load_u32(head, false), rec);

@@ -57,7 +57,13 @@ struct ovni_recover {
 };
 
 static const char *const structure[] = {
-	"ovni/cut-event", "ovni/bad-magic", "ovni/cut-header", "ovni/bad-version", "ovni/jumbo-nibble", NULL,
+	"ovni/cut-event",
+	"ovni/bad-magic",
+	"ovni/cut-header",
+	"ovni/bad-version",
+	"ovni/jumbo-nibble",
+	"ovni/zero-bytes",
+	NULL,
 };
 
 /* ---- writing buffered events ---- */
@@ -373,6 +379,18 @@ static void drop_event(struct recovery *rc, uint64_t present, uint64_t expected)
 	s->skip = expected;
 }
 
+/* Drops the rest of the stream, which begins with zero bytes. */
+static void drop_zeros(struct recovery *rc)
+{
+	struct ovni_recover *const s = rc->state;
+
+	if (rc->sort)
+		write_all_held(&s->sorter, rc);
+	recover_drop_for(rc, rc->r->in->p, &ovni_rules[OVNI_RULE_ZERO_BYTES],
+	                 "zero bytes where an event should start");
+	s->skip = UINT64_MAX;
+}
+
 /* Starts to copy an event longer than --max-record. */
 static void pass_event(struct recovery *rc, uint64_t n)
 {
@@ -400,12 +418,17 @@ static bool recover_events(struct recovery *rc)
 		const bool jumbo = (*in->p & OVNI_FLAG_JUMBO) != 0;
 		const uint64_t n =
 		    !jumbo || present >= OVNI_JUMBO_HEAD ? event_size(in->p, s->big) : OVNI_JUMBO_HEAD;
-		if (n <= present) {
+		const bool zeros = present >= OVNI_EVENT_SIZE && ovni_is_zero(in->p);
+		if (n <= present && !zeros) {
 			recover_event(rc, n);
 			continue;
 		}
 		if (!rc->sort)
 			recover_keep(rc, in->p);
+		if (zeros) {
+			drop_zeros(rc);
+			return true;
+		}
 		if (!in->last && present < rc->r->max_record)
 			return false;
 		if (in->last)
