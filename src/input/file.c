@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,6 +40,9 @@ static struct watched {
 /* Slot where the search for a free slot starts. */
 static atomic_size_t next_slot;
 
+/* Bytes of all mappings. */
+static atomic_size_t mapped;
+
 /* Returns MAX_MAPPINGS if all slots are in use. */
 static size_t watch(const void *start, size_t size)
 {
@@ -55,6 +59,7 @@ static size_t watch(const void *start, size_t size)
 		atomic_store(&slots[i].end, (uintptr_t)start + size);
 		atomic_store(&slots[i].start, (uintptr_t)start);
 		atomic_store(&next_slot, i + 1);
+		atomic_fetch_add(&mapped, size);
 		return i;
 	}
 	return MAX_MAPPINGS;
@@ -62,6 +67,7 @@ static size_t watch(const void *start, size_t size)
 
 static void unwatch(size_t slot)
 {
+	atomic_fetch_sub(&mapped, atomic_load(&slots[slot].end) - atomic_load(&slots[slot].start));
 	atomic_store(&slots[slot].end, 0); /* cleared first: no address is below 0 */
 	atomic_store(&slots[slot].start, 0);
 	if (slot < atomic_load(&next_slot))
@@ -154,8 +160,20 @@ static struct input_mapping *map_range(int fd, uint64_t offset, size_t size, con
 	return m;
 }
 
+/* Whether a mapping leaves enough of a limited address space (ulimit -v, as set by some batch systems) to the
+ * memory of the program. */
+static bool leaves_room(size_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+	       atomic_load(&mapped) + size <= limit.rlim_cur / 2;
+}
+
 struct input_mapping *input_map(int fd, const struct stat *st)
 {
+	if (!leaves_room((size_t)st->st_size))
+		return NULL;
 	return map_range(fd, 0, (size_t)st->st_size, st, -1);
 }
 

@@ -152,11 +152,12 @@ struct input_mapping {
 	int watched;                /* a descriptor of the file that outlives the inputs; -1: use the path */
 };
 
-/* Maps a file.  Returns NULL with errno if it cannot be mapped; errno 0: too many files are mapped, read it
- * instead. */
+/* Maps a file.  Returns NULL if it cannot be mapped, or would take too much of a limited address space: read
+ * it instead. */
 struct input_mapping *input_map(int fd, const struct stat *st);
 
-/* Likewise maps `size` bytes from `offset` on, of a file that stays open as long as it has inputs. */
+/* Maps `size` bytes from `offset` on, of a file that stays open as long as it has inputs.  Returns NULL with
+ * errno; 0: too many files are mapped. */
 struct input_mapping *input_map_part(int fd, uint64_t offset, size_t size, const struct stat *st);
 
 /* Gives the whole pages in [from, to) back to the system. */

@@ -452,3 +452,27 @@ Test(htdump_race, stats_have_one_row)
 	ran_free(&r);
 	ht_free(&b);
 }
+
+/* A mapped file takes most of the address space, as batch systems limit it: what sorting needs must remain.
+ */
+Test(host_memory, address_space_of_the_size_of_the_file)
+{
+#ifdef NO_MEMORY_LIMIT
+	cr_skip_test("sanitizers reserve more");
+#endif
+	static const char script[] = "dump=$(mktemp); i=0; cat >$dump.one\n"
+	                             "while [ $i -lt 60 ]; do cat $dump.one; i=$((i + 1)); done >$dump\n"
+	                             "(ulimit -v 190000; MALLOC_ARENA_MAX=1 \"$0\" convert --to parquet "
+	                             "$dump $dump.parquet); e=$?\n"
+	                             "rm -f $dump $dump.one $dump.parquet; exit $e";
+	struct ht_build b;
+
+	ht_init(&b, HT_WIRE, false);
+	ht_prologue(&b);
+	for (uint32_t i = 0; i < 50000; i++)
+		ht_span(&b, i, 10, 1, "work");
+	struct ran r = run_program((const char *const[]){ "sh", "-c", script, tool_path(), NULL }, b.p, b.n);
+	cr_expect_eq(r.status, 0, "exit status %d: %.500s", r.status, r.err);
+	ran_free(&r);
+	ht_free(&b);
+}
