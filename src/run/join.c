@@ -3,7 +3,6 @@
  * A window of the whole becomes a window of each part.  Times are computed with 128 bits, as offsets are
  * signed. */
 #include "run/join.h"
-#include "model/event_traits.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -11,6 +10,7 @@
 
 #include "base/numbers.h"
 #include "base/workers.h"
+#include "model/event_traits.h"
 #include "model/trace_origin.h"
 #include "run/private.h"
 #include "run/read/operands.h"

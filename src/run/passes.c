@@ -312,8 +312,9 @@ bool record_marks_survey(struct pipeline *p, bool (*take)(void *ctx, const struc
 
 /* ---- the plan of a split ---- */
 
-/* The first input that can be read shows whether records are copied. */
-static bool is_opened(void *ctx, const struct source *s)
+/* The first input that can be read shows whether records are copied, without which some parts cannot be made.
+ */
+static bool can_divide(void *ctx, const struct source *s)
 {
 	struct split *const split = ctx;
 	struct record_marks *const m = &split->marks;
@@ -339,7 +340,7 @@ static bool is_opened(void *ctx, const struct source *s)
 	return false;
 }
 
-static bool is_well(void *ctx, const struct batch *b)
+static bool may_go_on(void *ctx, const struct batch *b)
 {
 	const struct split *const s = ctx;
 
@@ -396,8 +397,8 @@ bool split_plan(struct split *s, const struct pipeline_job *of)
 		          .unreported = true },
 		.choice = { .select = of->choice.select, .split = s, .marks = &s->marks },
 		.max_repeat = of->adjust.max_repeat,
-		.hooks = { .opened = is_opened, .ctx = s },
-		.take = is_well,
+		.hooks = { .opened = can_divide, .ctx = s },
+		.take = may_go_on,
 		.ended = take_plan,
 		.ctx = s,
 		.why = &s->marks.why,
@@ -419,7 +420,7 @@ bool split_plan(struct split *s, const struct pipeline_job *of)
 	s->no_memory = !ok;
 	if (ok) {
 		s->marks.shift = record_marks_shift(operands_count(&s->operands)) - SPLIT_BITS;
-		ok = find_first(s, of) && pipeline_pass(&pass) && is_well(s, NULL) &&
+		ok = find_first(s, of) && pipeline_pass(&pass) && may_go_on(s, NULL) &&
 		     record_marks_finish(&s->marks, false);
 	}
 	ok = ok && split_finish(s);

@@ -130,7 +130,7 @@ struct repeats {
 	struct class **cut; /* by index of a class: the class with its name and category cut, or NULL */
 	uint32_t ncut;
 	struct ledger *ledger; /* borrowed */
-	uint32_t growth;       /* see cost_limits */
+	uint32_t growth;       /* cost of a byte of a text that becomes pseudonyms; 0: texts stay */
 };
 
 /* factor 0: REPEATS_FACTOR.  anonymise: applied to the events later; borrowed for the call; NULL: not

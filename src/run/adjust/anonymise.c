@@ -10,7 +10,6 @@
 #include "model/event_traits.h"
 #include "model/trace_origin.h"
 #include "model/value.h"
-#include "output/text_json.h"
 #include "run/engine_losses.h"
 #include "run/read/source.h"
 
@@ -84,7 +83,7 @@ static struct slice anonymise_text(const struct anonymise *a, struct slice s, st
 		parts += *q == '/';
 	char *const text = arena_alloc(into, parts * (WORD + 1) + SUFFIX_MAX + 1), *to = text;
 	if (text == NULL)
-		return (struct slice){ .p = NULL };
+		return SLICE_NONE;
 	while (true) {
 		const char *const slash = a->keep_paths ? memchr(p, '/', (size_t)(end - p)) : NULL;
 		const char *const stop = slash != NULL ? slash : end;
@@ -179,9 +178,8 @@ static bool hide_json(const struct anonymise *a, struct value *v, struct arena *
 
 	while (p != NULL && p < end && !t.failed)
 		p = put_token(a, &t, p, end, into);
-	const struct slice s = p != NULL && !t.failed
-	                           ? arena_copy(into, slice_of(t.p != NULL ? t.p : "", t.n))
-	                           : (struct slice){ .p = NULL };
+	const struct slice s =
+	    p != NULL && !t.failed ? arena_copy(into, slice_of(t.p != NULL ? t.p : "", t.n)) : SLICE_NONE;
 	text_free(&t);
 	v->p = s.p;
 	v->count = s.n;

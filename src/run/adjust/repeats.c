@@ -17,7 +17,7 @@
 struct cost_limits {
 	uint32_t text;    /* bytes when written */
 	uint32_t entries; /* of a list */
-	uint32_t growth;  /* of a text that becomes pseudonyms, besides COST_PSEUDONYM; 0: it stays */
+	uint32_t growth;  /* as in struct repeats; COST_PSEUDONYM is added */
 };
 
 static uint64_t list_cost(const struct value *v, struct cost_limits limits, uint64_t max, unsigned depth,
@@ -91,13 +91,13 @@ static uint64_t track_cost(const struct track *k)
  * with the same limits. */
 #define RECENT 64U
 
-struct latest {
+struct recent {
 	const struct class *cls[RECENT];
 	const struct track *track[RECENT];
 	uint64_t cls_cost[RECENT], track_cost[RECENT];
 };
 
-static inline uint64_t class_cost(struct latest *l, const struct class *cls, struct cost_limits limits)
+static inline uint64_t class_cost(struct recent *l, const struct class *cls, struct cost_limits limits)
 {
 	const uint32_t i = cls->index % RECENT;
 
@@ -109,7 +109,7 @@ static inline uint64_t class_cost(struct latest *l, const struct class *cls, str
 	return l->cls_cost[i];
 }
 
-static inline uint64_t recent_track_cost(struct latest *l, const struct track *track)
+static inline uint64_t recent_track_cost(struct recent *l, const struct track *track)
 {
 	const uint32_t i = track != NULL ? track->index % RECENT : 0;
 
@@ -124,7 +124,7 @@ static inline uint64_t recent_track_cost(struct latest *l, const struct track *t
 
 /* Adds the cost of an event and its fields.  Lists are measured until their cost exceeds `max`.  Inlined into
  * the loop over a batch, where most events have no fields and the limits are constant. */
-INLINE void cost_add_event(struct latest *l, const struct batch *b, const struct event *e,
+INLINE void cost_add_event(struct recent *l, const struct batch *b, const struct event *e,
                            struct cost_limits limits, uint64_t max, struct cost *sum)
 {
 	const struct field *const f = b->fields + e->first_field;
@@ -359,22 +359,22 @@ static bool cut_event(struct repeats *r, struct batch *b, const struct cut *how,
 	return cut_class(r, how, e);
 }
 
-/* Leaves an event unchanged, or cuts it, or cuts it to the minimum, whose cost is always spent.  latest:
+/* Leaves an event unchanged, or cuts it, or cuts it to the minimum, whose cost is always spent.  recent:
  * without limits, and with those of each cut. */
-static bool check_event(struct repeats *r, struct batch *b, struct event *e, struct latest latest[3])
+static bool check_event(struct repeats *r, struct batch *b, struct event *e, struct recent recent[3])
 {
 	struct cost c = { .texts = 0 };
 
-	cost_add_event(&latest[0], b, e, WHOLE(r->growth), budget_left(r), &c);
+	cost_add_event(&recent[0], b, e, WHOLE(r->growth), budget_left(r), &c);
 	if (fits(r, &c))
 		return true;
 	r->spent.texts += c.entries / ENTRIES_PER_BYTE;
 	c = (struct cost){ .texts = 0 };
-	cost_add_event(&latest[1], b, e, limits_of(r, 0), UINT64_MAX, &c);
+	cost_add_event(&recent[1], b, e, limits_of(r, 0), UINT64_MAX, &c);
 	if (fits(r, &c))
 		return cut_event(r, b, &cuts[0], e);
 	c = (struct cost){ .texts = 0 };
-	cost_add_event(&latest[2], b, e, limits_of(r, 1), UINT64_MAX, &c);
+	cost_add_event(&recent[2], b, e, limits_of(r, 1), UINT64_MAX, &c);
 	spend(r, &c);
 	return cut_event(r, b, &cuts[1], e);
 }
@@ -392,7 +392,7 @@ uint64_t repeats_allow(uint64_t read, uint64_t factor)
 }
 
 /* Adds the costs of events without limits, until those of texts exceed `max`. */
-INLINE void cost_add_batch(struct latest *l, const struct batch *b, uint32_t growth, uint64_t max,
+INLINE void cost_add_batch(struct recent *l, const struct batch *b, uint32_t growth, uint64_t max,
                            struct cost *sum)
 {
 	for (uint32_t i = 0; i < b->n && sum->texts <= max; i++)
@@ -401,22 +401,22 @@ INLINE void cost_add_batch(struct latest *l, const struct batch *b, uint32_t gro
 
 bool repeats_batch(struct repeats *r, struct batch *b, uint64_t read)
 {
-	struct latest latest[3] = { { .cls = { NULL } } };
+	struct recent recent[3] = { { .cls = { NULL } } };
 	struct cost sum = { .texts = 0 };
 	bool ok = true;
 
 	r->allowed.texts = allowance(read, r->factor);
 	r->allowed.all = repeats_allow(read, r->factor);
 	const uint64_t max = budget_left(r);
-	if (r->growth == 0)
-		cost_add_batch(&latest[0], b, 0, max, &sum);
+	if (r->growth == 0) /* the usual case, compiled with this constant */
+		cost_add_batch(&recent[0], b, 0, max, &sum);
 	else
-		cost_add_batch(&latest[0], b, r->growth, max, &sum);
+		cost_add_batch(&recent[0], b, r->growth, max, &sum);
 	if (fits(r, &sum)) {
 		b->engine.texts = sum.texts;
 		return true;
 	}
 	for (uint32_t i = 0; i < b->n && ok; i++)
-		ok = check_event(r, b, &b->events[i], latest);
+		ok = check_event(r, b, &b->events[i], recent);
 	return ok;
 }

@@ -1,6 +1,6 @@
 /* Events of all parts, sorted by part, as the first stage of the pipeline of each part (route.h).  A batch of
- * the sorter with events of one part is passed on;
- * events of mixed batches are copied and share its memory. */
+ * the sorter with events of one part is passed on; events of mixed batches are copied and share its memory.
+ */
 #include "run/choose/route.h"
 
 static uint32_t part_of(const struct event *e)

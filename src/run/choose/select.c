@@ -10,7 +10,6 @@
 
 #include "base/match.h"
 #include "base/memory.h"
-#include "base/numbers.h"
 #include "format/fields_json.h"
 #include "input/open.h"
 #include "model/batch_fill.h"
@@ -141,7 +140,7 @@ bool select_meets(const struct select_condition *c, const struct batch *b, const
 }
 
 /* Whether the i-th event of a batch meets the conditions of these kinds (bits); ignores the time window. */
-static bool select_matches(const struct select *s, const struct batch *b, uint32_t i, unsigned kinds)
+static bool meets_kinds(const struct select *s, const struct batch *b, uint32_t i, unsigned kinds)
 {
 	const struct event *const e = &b->events[i];
 	unsigned asked = 0, met = 0;
@@ -505,7 +504,7 @@ static bool name_matches(struct select_stage *st, const struct batch *b, uint32_
 	const struct slice name = b->events[i].name;
 
 	if (name.n == 0 || name.n > sizeof st->names[0].text)
-		return select_matches(st->select, b, i, OF_NAME);
+		return meets_kinds(st->select, b, i, OF_NAME);
 	const uint32_t some = (uint32_t)(unsigned char)name.p[0] |
 	                      (uint32_t)(unsigned char)name.p[name.n / 2] << 8 |
 	                      (uint32_t)(unsigned char)name.p[name.n - 1] << 16 | name.n << 24;
@@ -513,7 +512,7 @@ static bool name_matches(struct select_stage *st, const struct batch *b, uint32_
 	if (k->n != name.n || memcmp(k->text, name.p, name.n) != 0) {
 		k->n = (uint8_t)name.n;
 		memcpy(k->text, name.p, name.n);
-		k->fits = select_matches(st->select, b, i, OF_NAME);
+		k->fits = meets_kinds(st->select, b, i, OF_NAME);
 	}
 	return k->fits;
 }
@@ -521,7 +520,7 @@ static bool name_matches(struct select_stage *st, const struct batch *b, uint32_
 static inline bool matches(struct select_stage *st, const struct batch *b, uint32_t i)
 {
 	return ((st->kinds & OF_NAME) == 0 || name_matches(st, b, i)) &&
-	       ((st->kinds & ~OF_NAME) == 0 || select_matches(st->select, b, i, st->kinds & ~OF_NAME));
+	       ((st->kinds & ~OF_NAME) == 0 || meets_kinds(st->select, b, i, st->kinds & ~OF_NAME));
 }
 
 /* Updates the statistics, also for events that are removed. */

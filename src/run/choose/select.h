@@ -21,6 +21,8 @@
 #define FOUND_LOOKS 16384U
 #define FOUND_RECENT 4096U
 
+#define SELECT_MAX_CONDITIONS 64 /* of a selection: select_found.unmet has a bit for each */
+
 struct select;
 
 /* A condition that no event met. */
@@ -42,9 +44,9 @@ struct select_found {
 	uint64_t zero;        /* ... and the time that is shown as 0: trace.zero_ns ... */
 	uint64_t epoch;       /* ... at this wall time, if epoch_known */
 	bool epoch_known;
-	bool complete;                /* the trace was read to its end */
-	uint64_t unmet;               /* bit i: no event met conditions[i] */
-	struct select_near *near[64]; /* of unmet ones; NULL: none */
+	bool complete;                                   /* the trace was read to its end */
+	uint64_t unmet;                                  /* bit i: no event met conditions[i] */
+	struct select_near *near[SELECT_MAX_CONDITIONS]; /* of unmet ones; NULL: none */
 };
 
 /* NULL: no memory. */
@@ -119,8 +121,6 @@ enum select_edges {
 	SELECT_KEEP,
 	SELECT_DROP,
 };
-
-#define SELECT_MAX_CONDITIONS 64 /* conditions */
 
 struct select {
 	struct select_time since, until; /* [since, until) */

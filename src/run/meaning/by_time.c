@@ -38,7 +38,7 @@ static bool grow(struct by_time *w)
 static void retain(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of *how)
 {
 	struct by_time *const w = &in->by_time;
-	const struct slice name = how->lasting ? (struct slice){ NULL, 0, 0 } : e->name;
+	const struct slice name = how->lasting ? SLICE_NONE : e->name;
 	const uint32_t n = how->fields ? e->nfields : 0,
 	               left = w->bytes < 2 * (uint64_t)BY_TIME_BYTES
 	                          ? (uint32_t)(2 * (uint64_t)BY_TIME_BYTES - w->bytes)
@@ -101,7 +101,8 @@ static void pair_next(struct interpret *in, struct batch *b, struct by_time_end 
 	if (kept != NULL)
 		batch_own(b, &kept->block);
 	end->how.kept = NULL;
-	end->how.name = e->name.n > 0 ? e->name : (struct slice){ NULL, 0, 0 };
+	end->how.name = e->name.n > 0 ? e->name : SLICE_NONE;
+	/* an END without a category ends a span of any */
 	end->how.cls = slice_is(e->cls->name, "no category") ? NULL : e->cls;
 	const enum pairing_result result = pairing_end(&in->pairing, b, e, &end->how);
 	if (result != PAIRING_SPAN && result != PAIRING_ALONE)

@@ -228,7 +228,7 @@ static struct slice piece_of(const struct value *v, char *to)
 		return value_text(v);
 	const char *const end = real && !isfinite(v->f64) ? to : fields_json_scalar(to, v);
 	if (end == to)
-		return (struct slice){ NULL, 0, 0 };
+		return SLICE_NONE;
 	return (struct slice){ to, (uint32_t)(end - to), SLICE_UTF8 | SLICE_JSON };
 }
 
@@ -249,7 +249,7 @@ static struct slice concatenate(struct arena *a, const struct slice *pieces, uin
 	char *const p = arena_alloc(a, (size_t)size);
 	uint32_t at = 0;
 	if (p == NULL)
-		return (struct slice){ NULL, 0, 0 };
+		return SLICE_NONE;
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t left = (uint32_t)size - at, part = pieces[i].n < left ? pieces[i].n : left;
 		if (part > 0)
@@ -260,8 +260,8 @@ static struct slice concatenate(struct arena *a, const struct slice *pieces, uin
 }
 
 /* Handles a template of one reference and no text, which needs no copy. */
-static bool interpret_single(const struct interpret *in, struct batch *b, const struct event *e,
-                             const struct plan_ref *r, struct slice *text, bool *lasting)
+static bool take_reference(const struct interpret *in, struct batch *b, const struct event *e,
+                           const struct plan_ref *r, struct slice *text, bool *lasting)
 {
 	const struct value v = interpret_ref(in, b, e, r);
 	char number[DECIMAL_F64_MAX];
@@ -288,7 +288,7 @@ bool interpret_template(const struct interpret *in, struct batch *b, const struc
 		return true;
 	}
 	if (t->nparts == 1 && t->parts[0].text.n == 0)
-		return interpret_single(in, b, e, &t->parts[0].ref, text, lasting);
+		return take_reference(in, b, e, &t->parts[0].ref, text, lasting);
 	*lasting = false;
 	for (uint32_t i = 0; i < t->nparts; i++) {
 		const struct plan_part *const part = &t->parts[i];
@@ -334,13 +334,11 @@ static uint32_t count_series(const struct plan *m, const struct field *f)
 static struct slice series_name(const struct interpret *in, const struct event *e, const struct plan *m,
                                 uint32_t i)
 {
-	const struct slice none = { NULL, 0, 0 };
-
 	if (!m->has_series)
-		return none;
+		return SLICE_NONE;
 	const struct value v =
 	    definitions_get(&in->trace->definitions, m->series, interpret_scope(in, e, m->series), i, 0);
-	return v.type == VALUE_STRING ? value_text(&v) : none;
+	return v.type == VALUE_STRING ? value_text(&v) : SLICE_NONE;
 }
 
 /* Adds a field for each value of a list, named by the table, else "NAME 1", "NAME 2" ... */

@@ -7,7 +7,6 @@
 
 #include "base/match.h"
 #include "base/memory.h"
-#include "base/scan.h"
 #include "run/engine_losses.h"
 
 /* ---- definitions, facts, arrows ---- */
@@ -32,8 +31,8 @@ static void add_facts(struct interpret *in, const struct value *map)
 }
 
 /* Adds the facts and the epoch that an event states. */
-static void interpret_learn(struct interpret *in, const struct batch *b, const struct event *e,
-                            const struct plan *m)
+static void learn_facts(struct interpret *in, const struct batch *b, const struct event *e,
+                        const struct plan *m)
 {
 	struct trace *const t = in->trace;
 	const struct value *v;
@@ -55,8 +54,7 @@ static inline bool has_arrows(const struct interpret *in, const struct plan *m)
 }
 
 /* Adds the arrow ends of an event; none if the plan has no arrows, or nobody reads them. */
-static void interpret_arrows(struct interpret *in, const struct batch *b, struct event *e,
-                             const struct plan *m)
+static void add_arrow_ends(struct interpret *in, const struct batch *b, struct event *e, const struct plan *m)
 {
 	if (!has_arrows(in, m))
 		return;
@@ -359,9 +357,9 @@ static inline const struct known_class *choose_plan(const struct known_class *k,
 	return k;
 }
 
-/* Applies the phase after name and track are set.  Most ends of spans need only the pair in `how`. */
-static inline bool end_event(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
-                             const struct stepped *found)
+/* Applies the phase, after name and track are set. */
+static inline bool finish_event(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
+                                const struct stepped *found)
 {
 	const bool state = m->phase == PLAN_STATE || m->phase == PLAN_STATE_END;
 
@@ -383,8 +381,7 @@ static inline bool end_event(struct interpret *in, struct batch *b, struct event
 	return apply_phase(in, b, e, m, &how);
 }
 
-static bool interpret_event(struct interpret *in, struct batch *b, struct event *e,
-                            const struct known_class *k)
+static bool apply_plan(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
 {
 	struct stepped found;
 
@@ -399,12 +396,12 @@ static bool interpret_event(struct interpret *in, struct batch *b, struct event 
 	const struct track *const own = e->track;
 	steps_apply(in, b, e, k->steps, !late, &found);
 	if (k->learns)
-		interpret_learn(in, b, e, m);
+		learn_facts(in, b, e, m);
 	e->track = found.track;
 	if (m->phase != PLAN_STRUCTURE)
 		pairing_see(&in->pairing, found.track, e->ts);
-	interpret_arrows(in, b, e, m);
-	const bool kept = end_event(in, b, e, m, &found);
+	add_arrow_ends(in, b, e, m);
+	const bool kept = finish_event(in, b, e, m, &found);
 	if (late && kept && e->phase == PHASE_INSTANT) {
 		e->track = own;
 		steps_name(in, b, e, k->steps, &found);
@@ -417,8 +414,8 @@ static bool interpret_event(struct interpret *in, struct batch *b, struct event 
 
 /* ---- any event ---- */
 
-/* Handles a record without a track: it may define something, but neither begins nor ends a span. */
-static bool interpret_untimed(struct interpret *in, struct batch *b, struct event *e,
+/* A record without a track, or of structure: it may define something, but neither begins nor ends a span. */
+static bool apply_definitions(struct interpret *in, struct batch *b, struct event *e,
                               const struct known_class *k)
 {
 	if (k->m != NULL)
@@ -426,23 +423,23 @@ static bool interpret_untimed(struct interpret *in, struct batch *b, struct even
 	if (k != NULL && k->m != NULL) {
 		steps_define(in, b, e, k->steps);
 		if (k->learns)
-			interpret_learn(in, b, e, k->m);
+			learn_facts(in, b, e, k->m);
 	}
 	return e->phase != PHASE_STRUCTURE || (in->want & WANT_STRUCTURE) != 0;
 }
 
-static bool interpret_one(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
+static bool handle_event(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
 {
 	bool kept;
 
 	if (e->track == NULL || (k->m == NULL && e->phase == PHASE_STRUCTURE))
-		return interpret_untimed(in, b, e, k);
+		return apply_definitions(in, b, e, k);
 	if (k->m == NULL || k->light)
 		pairing_see(&in->pairing, e->track, e->ts);
 	if (k->m == NULL) {
 		kept = as_read(in, b, e);
 	} else if (!k->light) {
-		kept = interpret_event(in, b, e, k);
+		kept = apply_plan(in, b, e, k);
 	} else {
 		struct pairing_end_of how = { .pair = k->pair,
 			                      .lasting = k->name.p != NULL || e->name.p == e->cls->name.p };
@@ -591,7 +588,7 @@ bool interpret_batch(struct interpret *in, const struct format *of, struct batch
 			k = cache_class(in, b->events[i].cls);
 		uint64_t other = b->events[i].offset;
 		in->pairing.pending.met = other;
-		if (!interpret_one(in, b, &b->events[i], k))
+		if (!handle_event(in, b, &b->events[i], k))
 			continue;
 		if (in->pairing.pending.met != other)
 			other = in->pairing.pending.met;

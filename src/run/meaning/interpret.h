@@ -35,7 +35,8 @@ struct arrow_key;
 struct arrows {
 	struct arrow_end *ends; /* in order of arrival */
 	struct arrow_key *keys; /* as long as ends, like the next two */
-	uint32_t *order, *to;   /* see arrows.c */
+	uint32_t *order;        /* ends by time, or by bucket and time */
+	uint32_t *to;           /* of an out its in, or UINT32_MAX; of an in the next of its bucket */
 	uint32_t *buckets;      /* by hash of name and key */
 	uint64_t seed;          /* of the hash */
 	uint32_t n, cap;
@@ -142,7 +143,7 @@ struct pending_ends {
 	uint32_t free;     /* slot + 1 of the first free one */
 	uint32_t *buckets; /* by hash: slot + 1 */
 	uint32_t at;       /* finish_ends(): next slot */
-	uint64_t met;      /* offset of the END that match_end() found last */
+	uint64_t met;      /* offset of the record that ended the event interpreted last, or of the event */
 };
 
 /* ---- pairing ---- */
@@ -151,9 +152,9 @@ struct pending_ends {
  * Pairs of begin and end become spans.
  *
  * Each track has a stack of open spans.  An END closes the innermost one of the same pair (and key), also
- * from the middle of the stack: it scans PAIRING_LOOK entries at most.  States of a track are outside of the
- * stack, one per state name.  Async spans (such as the life of a task) may end on another track: they are
- * found by process, pair and key.
+ * from the middle of the stack: it scans PAIRING_LOOK entries at most, like other lists here.  States of a
+ * track are outside of the stack, one per state name.  Async spans (such as the life of a task) may end on
+ * another track: they are found by process, pair and key.
  *
  * A span is emitted at the position of its END, with time, name, class, track, offset and fields of its
  * BEGIN, and additional or different fields of the END.

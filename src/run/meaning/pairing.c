@@ -10,7 +10,6 @@
 /* ---- ends that precede their begin ---- */
 
 #define BUCKETS 8192U
-#define LOOK 64 /* max entries of a bucket that are searched */
 
 struct pending_end {
 	uint64_t ts, offset, key;
@@ -90,7 +89,7 @@ static void free_end(struct pending_ends *a, struct pairing *p, struct pending_e
 static bool retain_end(struct pending_ends *a, struct pairing *p, struct batch *b, const struct event *e,
                        const struct pairing_end_of *how)
 {
-	const struct slice name = how->lasting ? (struct slice){ NULL, 0, 0 } : e->name;
+	const struct slice name = how->lasting ? SLICE_NONE : e->name;
 	const uint32_t n = how->fields ? e->nfields : 0;
 	enum retained_made made = RETAINED_MADE;
 	struct retained *k = NULL;
@@ -125,7 +124,7 @@ static uint32_t *find_end(const struct pending_ends *a, const struct pairing *p,
 {
 	uint32_t *link = bucket_of(a, p, e->track, how), *best = NULL;
 
-	for (unsigned i = 0; *link != 0 && i < LOOK; i++) {
+	for (unsigned i = 0; *link != 0 && i < PAIRING_LOOK; i++) {
 		struct pending_end *const s = &a->ends[*link - 1];
 		if (s->pair == how->pair && s->key == how->key && s->ts >= e->ts &&
 		    track_process(s->track) == track_process(e->track) &&
@@ -368,7 +367,7 @@ static bool drop_beyond(struct pairing *p, const struct track *track, const stru
 static void retain_texts(struct pairing *p, const struct batch *b, const struct event *e, struct open_span *s,
                          const struct pairing_end_of *how)
 {
-	const struct slice name = how->lasting ? (struct slice){ NULL, 0, 0 } : e->name;
+	const struct slice name = how->lasting ? SLICE_NONE : e->name;
 	const uint32_t left = PAIRING_BYTES - p->retained_bytes, n = how->fields ? e->nfields : 0;
 
 	s->retained = how->kept;

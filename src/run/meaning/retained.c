@@ -265,7 +265,7 @@ static struct slice end_name(struct batch *b, struct slice name)
 	char *const p = arena_alloc(&b->scratch, sizeof before + name.n);
 
 	if (p == NULL)
-		return (struct slice){ NULL, 0, 0 };
+		return SLICE_NONE;
 	memcpy(p, before, sizeof before - 1);
 	if (name.n > 0)
 		memcpy(p + sizeof before - 1, name.p, name.n);

@@ -55,7 +55,7 @@ static struct slice track_key(struct batch *b, char kind, uint32_t base, struct 
 	char *const p = arena_alloc(&b->scratch, (size_t)name.n + DECIMAL_U64_MAX + 2);
 
 	if (p == NULL)
-		return (struct slice){ NULL, 0, 0 };
+		return SLICE_NONE;
 	p[0] = kind;
 	char *end = decimal_u64(p + 1, base);
 	*end++ = ':';
@@ -65,8 +65,8 @@ static struct slice track_key(struct batch *b, char kind, uint32_t base, struct 
 }
 
 /* Finds or adds the track that an event names; NULL: a field is missing. */
-static const struct track *interpret_named_track(struct interpret *in, struct batch *b, const struct event *e,
-                                                 const struct plan_track *how)
+static const struct track *find_named_track(struct interpret *in, struct batch *b, const struct event *e,
+                                            const struct plan_track *how)
 {
 	const struct track *base = how->child ? e->track : track_process(e->track);
 	const struct plan_ref *id = &how->id;
@@ -457,7 +457,7 @@ static __attribute__((noinline)) const struct track *new_track(struct stepping *
 {
 	decode(g);
 	g->in->track_misses++;
-	const struct track *const found = interpret_named_track(g->in, g->b, g->e, rule->plan);
+	const struct track *const found = find_named_track(g->in, g->b, g->e, rule->plan);
 	if (found != NULL)
 		remember_track(g->in, rule, (struct known_track){ base, found, v });
 	__builtin_prefetch(found); /* later stages read it */

@@ -8,11 +8,10 @@
 #include "base/memory.h"
 #include "run/nest/lanes.h"
 
-/* ---- capacity of lanes ---- */
+/* ---- capacity of lanes: in spans, a power of two ---- */
 
 #define MIN_CAPACITY 4 /* of a new lane; also the smallest limit of a track */
 
-/* In spans, a power of two, bounded. */
 enum capacity { CAPACITY_OK, CAPACITY_NONE, CAPACITY_NO_MEMORY };
 
 static inline struct nest_lane *lane_at(struct nest_track *t, uint32_t i)
@@ -139,7 +138,7 @@ static void track_trim(struct nesting *n, struct nest_track *t)
 /* Frees capacity when the total is used up: trims unused capacity of all tracks, and if that frees little,
  * halves the limit of tracks.  A sweep visits every track, so it runs only after enough growth, or if it
  * lowers the limit, which happens a few times.  Returns false if neither holds. */
-static bool nesting_sweep(struct nesting *n)
+static bool sweep(struct nesting *n)
 {
 	if (n->limit <= MIN_CAPACITY && n->grown < NEST_TOTAL_ROOM / 8)
 		return false;
@@ -155,7 +154,7 @@ static bool nesting_sweep(struct nesting *n)
 	return true;
 }
 
-/* Frees enough slots at once to amortise the cost. */
+/* A quarter of the slots: to free fewer would not amortise its cost. */
 static bool has_free_slots(const struct nest_lane *l)
 {
 	return l->n < l->cap - l->cap / 4;
@@ -207,7 +206,7 @@ static enum capacity make_free_slot(struct nesting *n, struct nest_track *t, str
 	if (has_free_slots(l) || track_free_slots(n, t, l))
 		return CAPACITY_OK;
 	while (!has_free_slots(l) && n->capacity + lane_growth(l) > NEST_TOTAL_ROOM)
-		if (!nesting_sweep(n))
+		if (!sweep(n))
 			return lane_drop_half(l) ? CAPACITY_OK : CAPACITY_NONE;
 	if (has_free_slots(l))
 		return CAPACITY_OK;
@@ -230,8 +229,8 @@ static inline bool sorts_after(const struct nest_span *s, const struct nest_span
 	return s->end < x->end || (s->end == x->end && s->start >= x->start);
 }
 
-/* Returns the index at which x is inserted.  Exponential search from the newest span,
- * since most are near it. */
+/* Returns the index at which x is inserted.  Exponential search from the newest span, since most are near
+ * it. */
 static uint32_t find_slot(const struct nest_lane *l, const struct nest_span *x)
 {
 	uint32_t hi = l->n, step = 1;

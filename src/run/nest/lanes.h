@@ -2,7 +2,6 @@
 #define RUN_NEST_LANES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/open_spans.h"

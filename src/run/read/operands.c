@@ -296,7 +296,7 @@ static bool opens_auxiliary(void *format, const char *name)
 	return format_opens_auxiliary(format, name);
 }
 
-/* Names of formats, too: what is wrong with such an entry is reported. */
+/* Includes names of formats, so that entries with such a name that cannot be read are reported. */
 static bool wants_any_name(void *ctx, const char *name)
 {
 	return wants_name(ctx, name) || format_wants_common_name(name);

@@ -63,7 +63,7 @@ static void check_sidecar(struct reading *r, const struct format *format, const 
 	format_trace_ops(format)->check_sidecar(&s.reader);
 	s.unreadable = s.reader.unreadable[0] != '\0';
 	c->lacks_inputs |= s.findings.levels[LEVEL_ERROR] > 0;
-	r->told |= s.findings.levels[LEVEL_ERROR] > 0;
+	r->has_error |= s.findings.levels[LEVEL_ERROR] > 0;
 	if (s.findings.ncounts > 0)
 		reading_report(r, &s);
 	else
@@ -137,7 +137,7 @@ static bool open_next(struct reading *r, struct source_location location)
 	return true;
 }
 
-/* Opens the next postponed stream.  Returns false if a hook stops the run. */
+/* Opens the next deferred stream.  Returns false if a hook stops the run. */
 static bool open_deferred(struct reading *r)
 {
 	struct deferred_input *const d = r->deferred;
@@ -175,10 +175,10 @@ static void report_problems(struct reading *r, const struct operand *o)
 {
 	const struct input_tree *const t = &o->tree;
 
-	r->told = t->no_memory;
+	r->has_error = t->no_memory;
 	for (size_t i = 0; i < t->nproblems && !is_without_input(o); i++) {
 		report_problem(r, t->problems[i].path, t->problems[i].fault, t->problems[i].text);
-		r->told |= !input_fault_is_warning(t->problems[i].fault);
+		r->has_error |= !input_fault_is_warning(t->problems[i].fault);
 	}
 	if (t->no_memory)
 		report_problem(r, o->path, INPUT_SYSTEM, "out of memory");
@@ -206,7 +206,7 @@ static void report_no_input(struct reading *r, const struct operand *o)
 		return;
 	if (is_without_input(o))
 		report_empty_folder(r, o);
-	else if (o->folder && !o->problems_only && !r->found && !r->told)
+	else if (o->folder && !o->problems_only && !r->has_input && !r->has_error)
 		report_problem(r, o->path, INPUT_NOT_A_FILE,
 		               "the directory has no trace: the files with the suffix of a format hold "
 		               "no events");
@@ -221,7 +221,7 @@ static bool advance(struct reading *r)
 	if (!r->problems_reported) {
 		report_problems(r, o);
 		r->problems_reported = true;
-		r->found = false;
+		r->has_input = false;
 	}
 	const struct trace_input *const in = &r->context->job->in;
 	const size_t end = !o->folder ? 1 : in->part == PART_FILES ? in->first_file + in->nfiles : o->tree.n;
@@ -239,7 +239,7 @@ static bool advance(struct reading *r)
 		check_sidecar(r, sidecar, o, path);
 		return true;
 	}
-	r->found = true;
+	r->has_input = true;
 	return open_next(r, (struct source_location){ path, o->path, o->folder, r->number++, o->archive });
 }
 

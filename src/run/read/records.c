@@ -11,9 +11,9 @@
 #include "model/event_traits.h"
 #include "run/read/marks.h"
 
-#define NEXT_BYTES (4U << 20)      /* of records per batch, plus one record ... */
-#define RUNS_BYTES (1U << 20)      /* ... in runs, as such batches wait for a thread */
-#define RUN_BYTES (RUNS_BYTES / 4) /* of the records of a copy that become one event */
+#define BATCH_BYTES (4U << 20)         /* of the records of a batch, plus one record ... */
+#define BATCH_OF_RUNS_BYTES (1U << 20) /* ... of a copy in runs, as such batches wait for a thread */
+#define RUN_BYTES (BATCH_OF_RUNS_BYTES / 4)
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -45,7 +45,7 @@ static inline bool is_wanted(unsigned want, bool raw, const struct record *rec)
 static inline void complete_event(struct reader *r, const struct reader_ops *ops, const struct record *rec,
                                   struct batch *b, struct event *e)
 {
-	const struct slice bytes = b->bytes != NULL ? b->bytes[b->n] : slice_of(NULL, 0);
+	const struct slice bytes = b->bytes != NULL ? b->bytes[b->n] : SLICE_NONE;
 
 	ops->event(r, rec, b, e);
 	e->nfields = 0;
@@ -200,12 +200,12 @@ static bool read_stretch(struct reader *r, struct record_marks *marks, uint32_t 
 	return in->p > from;
 }
 
-#define SPAN_BYTES 4096U
+#define STEP_BYTES 4096U
 
-/* Passes over plain events that are left out, then adds plain events of about *span bytes: more each time
+/* Passes over plain events that are left out, then adds plain events of about *step bytes: more each time
  * while they are selected, else one.  Returns false if there are none. */
 static bool read_selected(struct reader *r, struct record_marks *marks, uint32_t input, size_t max,
-                          size_t *span, struct batch *b)
+                          size_t *step, struct batch *b)
 {
 	const struct reader_ops *const ops = r->format->reader;
 	struct input *const in = r->in;
@@ -215,11 +215,11 @@ static bool read_selected(struct reader *r, struct record_marks *marks, uint32_t
 
 	if (gap > 0) {
 		(void)ops->run(r, position_after(in, gap < max ? (size_t)gap : max), NULL);
-		*span = 1;
+		*step = 1;
 		return in->p > from;
 	}
-	(void)ops->run(r, position_after(in, *span < max ? *span : max), b);
-	*span = *span < SPAN_BYTES ? *span * 2 : SPAN_BYTES;
+	(void)ops->run(r, position_after(in, *step < max ? *step : max), b);
+	*step = *step < STEP_BYTES ? *step * 2 : STEP_BYTES;
 	return in->p > from;
 }
 
@@ -256,19 +256,19 @@ INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw, struct
 	struct input *const in = r->in;
 	const unsigned want = r->want;
 	const bool runs = raw && (want & WANT_RUNS) != 0;
-	const uint64_t stop = batch_bytes(r) + (runs ? RUNS_BYTES : NEXT_BYTES);
+	const uint64_t stop = batch_bytes(r) + (runs ? BATCH_OF_RUNS_BYTES : BATCH_BYTES);
 	struct batch *const to = want == WANT_FINDINGS ? NULL : b;
 	const uint32_t extra = raw ? runs : ops->extra;
 	bool fast = (!raw || (want & (WANT_WHOLE | WANT_BARE)) != 0) && ops->run != NULL;
 	const bool stretches = marks != NULL && marks->has_stretches;
-	size_t span = 1;
+	size_t step = 1;
 	struct record rec;
 
 	while (!is_full(r, b, stop, extra)) {
 		if (raw && stretches && r->records > 0 && read_stretch(r, marks, input, b))
 			continue;
 		if (raw && marks != NULL && !stretches && r->records > 0 &&
-		    read_selected(r, marks, input, (size_t)(stop - batch_bytes(r)), &span, b))
+		    read_selected(r, marks, input, (size_t)(stop - batch_bytes(r)), &step, b))
 			continue;
 		if (fast && r->records > 0) {
 			fast = ops->run(r, position_after(in, (size_t)(stop - batch_bytes(r))), to);

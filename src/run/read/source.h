@@ -36,8 +36,8 @@ void records_more(struct input *in, size_t held);
  * streams, the search for the least time and look-ahead passes.
  */
 
-/* Faults that may not recur.  A missing or unreadable file remains so for the whole
- * run (struct input_files). */
+/* Faults that may not recur.  A missing or unreadable file remains so for the whole run (struct
+ * input_files). */
 static inline bool source_is_failure(enum input_fault fault)
 {
 	return fault == INPUT_SYSTEM || fault == INPUT_SHRUNK || fault == INPUT_CHANGED;

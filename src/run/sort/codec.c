@@ -4,7 +4,6 @@
 
 #include "base/cursor.h"
 #include "base/numbers.h"
-#include "output/text_json.h"
 #include "model/call_stack.h"
 #include "model/value.h"
 #include "run/sort/sorter.h"

@@ -14,11 +14,11 @@
 #include "model/event_traits.h"
 
 #define FIRST_MEMORY (UINT64_C(64) << 10)
-#define LOAD_PART 128U /* of the memory */
+#define LOAD_PART 128U /* a load takes a 128th of the memory */
 #define LOAD_MIN (UINT64_C(4) << 10)
 #define LOAD_MAX (UINT64_C(2) << 20)
 #define LOAD_EVENT 32U  /* a load has room for one key per so many bytes */
-#define SHAPES_PART 32U /* of the memory, for shapes */
+#define SHAPES_PART 32U /* shapes take a 32nd of the memory */
 #define OUT_BYTES ((size_t)1 << 20)
 #define OUT_FIELDS 65536U
 

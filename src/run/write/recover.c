@@ -11,7 +11,7 @@
 #define NEXT_BYTES (1U << 20) /* of records, between two writes */
 
 /* Passes findings of the format to the recovery log, those of the input itself to the sink of the job. */
-static void found(void *ctx, const struct findings *j, const struct finding *f)
+static void pass_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct recover_run *const run = ctx;
 
@@ -157,7 +157,7 @@ bool recover_run(struct recover_run *run, struct input *in)
 	struct trace_context context;
 	struct trace trace;
 
-	job.to.sink = found;
+	job.to.sink = pass_finding;
 	job.to.ctx = run;
 	trace_init(&trace);
 	trace_context_init(&context, &job, &trace, NULL, WANT_FINDINGS);

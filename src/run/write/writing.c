@@ -9,10 +9,8 @@
 #include "run/read/operands.h"
 #include "run/write/closure.h"
 
-/* ---- the output ---- */
-
 /* Bytes of text in the events that are rendered together, and of output that is passed on early. */
-#define SLICE_BYTES (256U << 10)
+#define PORTION_BYTES (256U << 10)
 #define JOBS_A_THREAD 3
 #define JOBS_MIN 16 /* a thread is woken for half of them: waking costs as much as rendering one */
 
@@ -156,15 +154,15 @@ static bool in_parallel(const struct writing *w)
 
 /* Returns the end of the events from the i-th on that are rendered together: labels of several MiB each must
  * not all be rendered at once. */
-static uint32_t slice_end(const struct batch *b, uint32_t i, bool copies)
+static uint32_t portion_end(const struct batch *b, uint32_t i, bool copies)
 {
 	uint64_t bytes = 0;
 
-	if (!copies && i == 0 && b->engine.texts > 0 && b->engine.texts < SLICE_BYTES)
+	if (!copies && i == 0 && b->engine.texts > 0 && b->engine.texts < PORTION_BYTES)
 		return b->n;
-	for (; copies && i < b->n && bytes < SLICE_BYTES; i++)
+	for (; copies && i < b->n && bytes < PORTION_BYTES; i++)
 		bytes += b->bytes[i].n;
-	for (; i < b->n && bytes < SLICE_BYTES; i++) {
+	for (; i < b->n && bytes < PORTION_BYTES; i++) {
 		const struct event *const e = &b->events[i];
 		const struct field *f = b->fields + e->first_field, *const end = f + e->nfields;
 		bytes += e->name.n;
@@ -175,7 +173,7 @@ static uint32_t slice_end(const struct batch *b, uint32_t i, bool copies)
 }
 
 /* Renders a batch, on any thread or in order.  Waits for this job's turn before it outputs a chunk early. */
-static void render_slices(struct writing_job *job, size_t slot)
+static void render_portions(struct writing_job *job, size_t slot)
 {
 	struct writing *const w = job->w;
 	const struct writer_ops *const ops = w->to->writer;
@@ -185,7 +183,7 @@ static void render_slices(struct writing_job *job, size_t slot)
 	do {
 		part.events = job->batch->events + i;
 		part.bytes = job->batch->bytes != NULL ? job->batch->bytes + i : NULL;
-		part.n = slice_end(job->batch, i, w->copies) - i;
+		part.n = portion_end(job->batch, i, w->copies) - i;
 		if (w->copies)
 			copy_records(w, &part, &job->chunk);
 		else if (ops->render != NULL)
@@ -194,7 +192,7 @@ static void render_slices(struct writing_job *job, size_t slot)
 			ops->write(w->writer.state, &part, &job->chunk);
 		part.ntracks = part.nclasses = 0;
 		i += part.n;
-		if (i < job->batch->n && job->chunk.text.n >= SLICE_BYTES) {
+		if (i < job->batch->n && job->chunk.text.n >= PORTION_BYTES) {
 			if (w->workers != NULL && in_parallel(w))
 				workers_turn(w->workers, slot);
 			if (!output_chunk(w, &job->chunk))
@@ -228,7 +226,7 @@ static void run_job(void *ctx, size_t slot)
 	struct writing *const w = ctx;
 
 	if (in_parallel(w) && is_ok(w))
-		render_slices(&w->jobs[slot], slot);
+		render_portions(&w->jobs[slot], slot);
 }
 
 static void finish_job(void *ctx, size_t slot)
@@ -239,7 +237,7 @@ static void finish_job(void *ctx, size_t slot)
 	w->run.rebased_by = job->rebased_by;
 	if (!in_parallel(w) && is_ok(w)) {
 		if (declare(w, job))
-			render_slices(job, slot);
+			render_portions(job, slot);
 		else
 			atomic_store(&w->no_memory, true);
 	}
