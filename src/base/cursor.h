@@ -4,10 +4,9 @@
 #include "base/slice.h"
 
 /*
- * Reads fields from [p, end), and checks every length before it is used.  The
- * first failure sticks and names the missing field; afterwards all reads return
- * zeros and the position stays.  So a reader checks for failure once, at the
- * end of a record.
+ * Reads fields from [p, end), and checks every length before it is used.  The first failure sticks and names
+ * the missing field; afterwards all reads return zeros and the position stays.  So a reader checks for
+ * failure once, at the end of a record.
  */
 struct cursor {
 	const char *p, *end;

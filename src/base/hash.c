@@ -1,13 +1,10 @@
-/*
- * The keyed hash of the tables (in the manner of wyhash: multiply to 128 bits, xor the halves), and
+/* The keyed hash of the tables (in the manner of wyhash: multiply to 128 bits, xor the halves), and
  * SipHash-2-4 where keys must stay secret.  Both factors of each product depend on the seed: otherwise an
- * input could make a factor zero, and choose any number of keys with the same hash.
- */
+ * input could make a factor zero, and choose any number of keys with the same hash. */
 #include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/cursor.h"
-
 #include "base/table.h"
 
 /* ---- keyed hash ---- */

@@ -1,7 +1,5 @@
-/*
- * Comparing names: globs, misspellings, positions in sources.  Globs with short parts use bit-parallel search
- * (Shift-And, Baeza-Yates and Gonnet): a pattern from an input must not take quadratic time.
- */
+/* Comparing names: globs, misspellings, positions in sources.  Globs with short parts use bit-parallel search
+ * (Shift-And, Baeza-Yates and Gonnet): a pattern from an input must not take quadratic time. */
 #include "base/match.h"
 
 #include <stdint.h>

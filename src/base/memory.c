@@ -1,7 +1,5 @@
-/*
- * Memory that is freed at once (blocks that double up to 1 MiB), arrays that double, and the pass of a radix
- * sort.
- */
+/* Memory that is freed at once (blocks that double up to 1 MiB), arrays that double, and the pass of a radix
+ * sort. */
 #include "base/memory.h"
 
 #include <stdalign.h>

@@ -30,10 +30,9 @@ static inline void gate_pass(struct gate *g)
 struct arena_block;
 
 /*
- * Memory that is freed all at once.  Zero-initialise to start.  Allocations
- * never move.  On OOM functions return NULL and set `failed`, which stays until
- * arena_free(), so that callers can check once, at the end; the arena stays
- * usable.
+ * Memory that is freed all at once.  Zero-initialise to start.  Allocations never move.  On OOM functions
+ * return NULL and set `failed`, which stays until arena_free(), so that callers can check once, at the end;
+ * the arena stays usable.
  */
 struct arena {
 	struct arena_block *head;

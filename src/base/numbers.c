@@ -1,8 +1,6 @@
-/*
- * Numbers as text, and numbers with units from text.  Integers: eight digits at a time within a 64-bit word
+/* Numbers as text, and numbers with units from text.  Integers: eight digits at a time within a 64-bit word
  * (or sixteen with SSE2), no division by 10 in a loop.  Doubles: 17 exact digits from a 128-bit product,
- * shortened while they read back the same.
- */
+ * shortened while they read back the same. */
 #include "base/numbers.h"
 
 #include <float.h>
@@ -27,11 +25,10 @@
 #define ZEROS UINT64_C(0x3030303030303030)
 
 /*
- * v < 10^8 as eight digits, one a byte, the first in the lowest byte.  Halves
- * all lanes at once: 4+4 digits, 2+2+2+2, then single ones.  A lane x becomes
- * its quotient q and, in the lane above, x - q * base; shifting first makes
- * that one product and one subtraction.  10486 / 2^20 and 103 / 2^10 are exact
- * for the quotients by 100 and by 10 that occur.
+ * v < 10^8 as eight digits, one a byte, the first in the lowest byte.  Halves all lanes at once: 4+4 digits,
+ * 2+2+2+2, then single ones.  A lane x becomes its quotient q and, in the lane above, x - q * base; shifting
+ * first makes that one product and one subtraction.  10486 / 2^20 and 103 / 2^10 are exact for the quotients
+ * by 100 and by 10 that occur.
  */
 static inline uint64_t digits8(uint64_t v)
 {

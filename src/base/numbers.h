@@ -8,10 +8,9 @@
 /* ---- decimal ---- */
 
 /*
- * Numbers as text, exact, without printf and without a locale.  Each function
- * writes at p, which must have space for DECIMAL_..._MAX bytes (all of which may
- * be overwritten, even for a short text), and returns one past the last byte of
- * the text.  No NUL is written.
+ * Numbers as text, exact, without printf and without a locale.  Each function writes at p, which must have
+ * space for DECIMAL_..._MAX bytes (all of which may be overwritten, even for a short text), and returns one
+ * past the last byte of the text.  No NUL is written.
  */
 #define DECIMAL_U64_MAX 20
 #define DECIMAL_I64_MAX 20

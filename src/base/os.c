@@ -1,7 +1,5 @@
-/*
- * Functions that POSIX lacks or leaves open: files below an untrusted folder, rename without replacing,
- * temporary files without a name, the terminal.
- */
+/* Functions that POSIX lacks or leaves open: files below an untrusted folder, rename without replacing,
+ * temporary files without a name, the terminal. */
 #define _GNU_SOURCE /* renameat2, O_TMPFILE, fallocate, TIOCGWINSZ */
 
 #include "base/os.h"
@@ -49,6 +47,22 @@ unsigned terminal_columns(int fd)
 }
 
 /* ---- files ---- */
+
+int path_fd(const char *path)
+{
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+	const char *digits = NULL;
+	int fd = -1;
+
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+			digits = path + strlen(folders[i]);
+	if (digits == NULL)
+		return -1;
+	for (; *digits >= '0' && *digits <= '9' && fd < 100000000; digits++)
+		fd = (fd < 0 ? 0 : fd * 10) + (*digits - '0');
+	return *digits == '\0' ? fd : -1;
+}
 
 int open_file(const char *path, int flags, mode_t mode)
 {

@@ -28,6 +28,9 @@ static inline struct slice path_folder(const char *path)
 	return n > 0 ? slice_of(path, n > 1 ? n - 1 : 1) : slice_of(".", 1);
 }
 
+/* The descriptor N of "/dev/fd/N" and "/proc/self/fd/N"; -1 for other paths. */
+int path_fd(const char *path);
+
 /* ---- files ---- */
 
 /* open() with O_CLOEXEC, repeated if a signal interrupts it. */
@@ -103,11 +106,9 @@ int thread_start(pthread_t *thread, void *(*run)(void *), void *arg);
 /*
  * A temporary file without a name, for data that does not fit in memory.
  *
- * It never has a name (O_TMPFILE).  On file systems without O_TMPFILE, the name
- * is removed at once, with all signals blocked in between.  So no file is left,
- * however the process ends; but on such file systems, SIGKILL or a power
- * failure within those microseconds leaves an empty file
- * ".tracetool-spill-XXXXXX".
+ * It never has a name (O_TMPFILE).  On file systems without O_TMPFILE, the name is removed at once, with all
+ * signals blocked in between.  So no file is left, however the process ends; but on such file systems,
+ * SIGKILL or a power failure within those microseconds leaves an empty file ".tracetool-spill-XXXXXX".
  *
  * After a failure all further calls fail; spill_reason() reports the first one.
  */

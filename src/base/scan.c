@@ -1,8 +1,6 @@
-/*
- * UTF-8: validation, cutting, and the characters that terminals obey.  Scans of text: the NUL of a string,
+/* UTF-8: validation, cutting, and the characters that terminals obey.  Scans of text: the NUL of a string,
  * and whether it is ASCII and needs escapes in JSON, in one pass.  Sixteen bytes give three bit masks; at the
- * end of the memory, where fewer bytes are left, shorter overlapping loads are combined.
- */
+ * end of the memory, where fewer bytes are left, shorter overlapping loads are combined. */
 #include "base/scan.h"
 
 #include "base/cursor.h"

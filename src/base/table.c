@@ -178,22 +178,21 @@ bool tabletext_put(struct tabletext *t, struct slice key, uint32_t value)
 
 struct slice tabletext_unique(struct tabletext *t, struct arena *a, struct slice name)
 {
-	const struct slice none = SLICE_NONE;
 	uint32_t number = tabletext_get(t, name);
 
 	if (name.p == NULL)
 		name.p = ""; /* p NULL would mean OOM */
 	if (number == TABLE_NONE)
-		return tabletext_put(t, name, 1) ? name : none;
+		return tabletext_put(t, name, 1) ? name : SLICE_NONE;
 	char *const p = arena_alloc(a, (size_t)name.n + sizeof " (4294967295)");
 	if (p == NULL)
-		return none;
+		return SLICE_NONE;
 	struct slice unique = { p, 0, name.flags & (SLICE_UTF8 | SLICE_JSON) };
 	memcpy(p, name.p, name.n); /* the name may contain NUL */
 	do
 		unique.n = name.n + (uint32_t)sprintf(p + name.n, " (%" PRIu32 ")", ++number);
 	while (tabletext_get(t, unique) != TABLE_NONE);
-	return tabletext_put(t, unique, 1) && tabletext_put(t, name, number) ? unique : none;
+	return tabletext_put(t, unique, 1) && tabletext_put(t, name, number) ? unique : SLICE_NONE;
 }
 
 void tabletext_free(struct tabletext *t)

@@ -11,11 +11,10 @@
 /* ---- tables ---- */
 
 /*
- * Two hash tables from keys to small numbers.  Open addressing, grown by
- * doubling; hashes are keyed with a random seed of the process, so that no
- * input can be crafted to make them slow.  Do not depend on the order of the
- * slots: callers keep arrays in order of arrival, and store the indices in the
- * table.  Zero-initialise to start.
+ * Two hash tables from keys to small numbers.  Open addressing, grown by doubling; hashes are keyed with a
+ * random seed of the process, so that no input can be crafted to make them slow.  Do not depend on the order
+ * of the slots: callers keep arrays in order of arrival, and store the indices in the table.  Zero-initialise
+ * to start.
  */
 #define TABLE_NONE UINT32_MAX
 
@@ -131,11 +130,10 @@ uint64_t siphash(const struct siphash_key *key, const void *p, size_t n);
 /* ---- seen numbers ---- */
 
 /*
- * A set of sequence numbers, to find duplicates.  The numbers are nearly in
- * order.  Each takes a bit, in pages of 4096 bits; there are at most 4096
- * pages, so 2 MiB for any input.  A page is replaced by one that is a multiple
- * of IDSET_SPAN away, so a duplicate is found if it is less than IDSET_SPAN
- * numbers away.  Zero-initialise to start.
+ * A set of sequence numbers, to find duplicates.  The numbers are nearly in order.  Each takes a bit, in
+ * pages of 4096 bits; there are at most 4096 pages, so 2 MiB for any input.  A page is replaced by one that
+ * is a multiple of IDSET_SPAN away, so a duplicate is found if it is less than IDSET_SPAN numbers away.
+ * Zero-initialise to start.
  */
 #define IDSET_PAGE 4096
 #define IDSET_PAGES 4096

@@ -1,9 +1,7 @@
-/*
- * A tar archive as a folder.  It is read once when it is opened: files of a plain archive are mapped in
+/* A tar archive as a folder.  It is read once when it is opened: files of a plain archive are mapped in
  * place, those of a packed one are unpacked to a spill file.  Members are sorted by path; of two members with
  * one name the last is used, as with tar.  Damage never stops the reading: the next header is searched for,
- * block by block.
- */
+ * block by block. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>

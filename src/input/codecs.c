@@ -1,8 +1,6 @@
-/*
- * Unpackers based on ISA-L, libzstd and liblzma.  Each reads any number of members, frames or streams in a
+/* Unpackers based on ISA-L, libzstd and liblzma.  Each reads any number of members, frames or streams in a
  * row, in pieces of any size, and reports faults with an offset in the packed bytes.  Memory is limited, as a
- * few bytes can request gigabytes.
- */
+ * few bytes can request gigabytes. */
 #include <inttypes.h>
 #include <isa-l/igzip_lib.h>
 #include <lzma.h>

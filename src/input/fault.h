@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-/* Faults of an input itself, which any format can have. */
+/* Faults of an input itself, which any format can have.  Those up to INPUT_CHANGED prevent reading. */
 enum input_fault {
 	INPUT_OK,
 	INPUT_MISSING,    /* no such file, or a dangling link */
@@ -13,8 +13,9 @@ enum input_fault {
 	INPUT_SYSTEM,     /* failure to read, map, allocate memory or start a thread */
 	INPUT_SHRUNK,     /* the file became shorter while it was mapped */
 	INPUT_CHANGED,    /* not the file of an earlier pass, or written to while it was read */
-	INPUT_CUT,        /* the compressed stream, or archive, ends early */
-	INPUT_CORRUPT,    /* the compressed stream, or archive, is damaged (bits, checksum, length) */
+	/* The bytes before it are read. */
+	INPUT_CUT,     /* the compressed stream, or archive, ends early */
+	INPUT_CORRUPT, /* the compressed stream, or archive, is damaged (bits, checksum, length) */
 	/* Warnings: the rest is read. */
 	INPUT_TRAILING,  /* bytes after the compressed stream that are no further member */
 	INPUT_REPLACED,  /* several files of one name in an archive, of which one is read */

@@ -1,7 +1,5 @@
-/*
- * Sources of plain bytes: a mapped file (the window is the whole file), a file with only a piece in memory at
- * a time (one of thousands), and a pipe or any file that cannot be mapped.
- */
+/* Sources of plain bytes: a mapped file (the window is the whole file), a file with only a piece in memory at
+ * a time (one of thousands), and a pipe or any file that cannot be mapped. */
 #define _GNU_SOURCE /* F_SETPIPE_SZ, MAP_ANONYMOUS */
 
 #include <errno.h>
@@ -211,7 +209,7 @@ enum input_fault input_map_look(const struct input_mapping *m, const struct inpu
 
 /* A file that is cut within a page, or within the last pages, reads as zeros without a signal, so its size is
  * checked too. */
-static bool input_map_changed(const struct input_mapping *m, struct input *in, size_t at, size_t *looked)
+static bool map_changed(const struct input_mapping *m, struct input *in, size_t at, size_t *looked)
 {
 	if (missing_pages(m) > 0)
 		return input_fail_compared(in, INPUT_SHRUNK);
@@ -264,7 +262,7 @@ static bool file_shrunk(struct input *in)
 	struct file *f = (struct file *)in->source;
 	const size_t at = (size_t)(in->p - f->source.mapping->buffer.bytes);
 
-	if (!input_map_changed(f->source.mapping, in, at, &f->looked))
+	if (!map_changed(f->source.mapping, in, at, &f->looked))
 		return false;
 	in->fault_offset = input_offset(in, in->p);
 	return true;
@@ -299,11 +297,9 @@ bool input_file_start(struct input *in, struct input_mapping *m)
 /* ---- a file by pieces ---- */
 
 /*
- * Only a small piece of the file is in memory at a time, and it is open only
- * while a piece is read: thousands can be read side by side without running
- * out of memory, descriptors or mappings.  For a record much larger than a
- * piece the file is mapped from there on, so that its bytes cost memory only
- * when they are accessed.
+ * Only a small piece of the file is in memory at a time, and it is open only while a piece is read: thousands
+ * can be read side by side without running out of memory, descriptors or mappings.  For a record much larger
+ * than a piece the file is mapped from there on, so that its bytes cost memory only when they are accessed.
  */
 enum {
 	MIN_PIECE = 256,
@@ -426,8 +422,7 @@ static bool pieces_shrunk(struct input *in)
 {
 	struct pieces *const s = (struct pieces *)in->source;
 
-	if (s->rest == NULL ||
-	    !input_map_changed(s->rest, in, (size_t)(in->p - s->rest->buffer.bytes), &s->looked))
+	if (s->rest == NULL || !map_changed(s->rest, in, (size_t)(in->p - s->rest->buffer.bytes), &s->looked))
 		return false;
 	in->fault_offset = input_offset(in, in->p);
 	return true;
@@ -462,10 +457,9 @@ void input_pieces_start(struct input *in, int fd, const struct stat *st, size_t 
 /* ---- a pipe ---- */
 
 /*
- * The window slides over buffers.  It grows while its buffer has space after
- * it.  Then the unread bytes are moved to the start of a new buffer of at least
- * twice their number, so that each byte is moved a few times at most, however
- * long a record is.
+ * The window slides over buffers.  It grows while its buffer has space after it.  Then the unread bytes are
+ * moved to the start of a new buffer of at least twice their number, so that each byte is moved a few times
+ * at most, however long a record is.
  */
 enum { MIN_READ = 64 << 10 /* space for one read(), bytes */ };
 

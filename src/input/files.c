@@ -1,7 +1,5 @@
-/*
- * The files of a run: several passes must see the same file.  A row is found by a keyed hash of the path
- * alone, as collisions of 64 bits are not expected.
- */
+/* The files of a run: several passes must see the same file.  A row is found by a keyed hash of the path
+ * alone, as collisions of 64 bits are not expected. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

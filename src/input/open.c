@@ -1,7 +1,5 @@
-/*
- * Opens a path as a source: whether it may be read, is packed, or can be mapped.  Also reads whole files, and
- * recognises foreign files that are often next to traces, to give advice.
- */
+/* Opens a path as a source: whether it may be read, is packed, or can be mapped.  Also reads whole files, and
+ * recognises foreign files that are often next to traces, to give advice. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,20 +19,7 @@
 
 int input_fd_of(const char *path)
 {
-	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
-	const char *digits = NULL;
-	int fd = -1;
-
-	if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0)
-		return STDIN_FILENO;
-	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
-			digits = path + strlen(folders[i]);
-	if (digits == NULL)
-		return -1;
-	for (; *digits >= '0' && *digits <= '9' && fd < 100000000; digits++)
-		fd = (fd < 0 ? 0 : fd * 10) + (*digits - '0');
-	return *digits == '\0' ? fd : -1;
+	return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0 ? STDIN_FILENO : path_fd(path);
 }
 
 bool input_is_named(const char *path)

@@ -150,11 +150,10 @@ const struct input_foreign *input_foreign_find(const char *p, size_t n);
 /* ---- the files below a folder ---- */
 
 /*
- * Links are followed unless they lead out of the folder.  Links out of the
- * folder, and folders on other file systems, are left out and reported as one
- * problem.  Each folder is visited once (so loops of links are harmless), and
- * the folder itself may be a link.  The result does not depend on the order of
- * the file system: files are sorted by the bytes of their paths.
+ * Links are followed unless they lead out of the folder.  Links out of the folder, and folders on other file
+ * systems, are left out and reported as one problem.  Each folder is visited once (so loops of links are
+ * harmless), and the folder itself may be a link.  The result does not depend on the order of the file
+ * system: files are sorted by the bytes of their paths.
  */
 struct input_tree_problem {
 	char *path;
@@ -190,17 +189,14 @@ void input_tree_free(struct input_tree *t);
 /* ---- archives ---- */
 
 /*
- * A tar archive (POSIX ustar and pax, GNU and V7), plain or packed by gzip, zstd
- * or xz, read as the folder that it contains.  The file "a/b" of the archive
- * "run.tar" has the path "run.tar:/a/b", which input_open_in() opens as long as
- * the archive is open.
+ * A tar archive (POSIX ustar and pax, GNU and V7), plain or packed by gzip, zstd or xz, read as the folder
+ * that it contains.  The file "a/b" of the archive "run.tar" has the path "run.tar:/a/b", which
+ * input_open_in() opens as long as the archive is open.
  *
- * Nothing is written under a name from the archive, and such a path never leads
- * out of it.  Files of a packed archive that readers need are unpacked to a spill
- * file (base/os.h), all others are skipped.  A hard link is read as the earlier
- * file that it names.  Unreadable files with names of traces, and damage, are
- * problems.  The archive is read to its end, also after blocks of zeros, as
- * another archive may follow.
+ * Nothing is written under a name from the archive, and such a path never leads out of it.  Files of a packed
+ * archive that readers need are unpacked to a spill file (base/os.h), all others are skipped.  A hard link is
+ * read as the earlier file that it names.  Unreadable files with names of traces, and damage, are problems.
+ * The archive is read to its end, also after blocks of zeros, as another archive may follow.
  */
 
 /* Names that readers need, without folders.  ctx must outlive the archive. */

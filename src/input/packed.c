@@ -1,8 +1,6 @@
-/*
- * Packed input: a thread unpacks into buffers, and a short queue passes them to the reader.  Each buffer has
+/* Packed input: a thread unpacks into buffers, and a short queue passes them to the reader.  Each buffer has
  * space before its bytes for the unread tail of the last window; only this tail is copied.  A record that is
- * longer than the space is joined in a buffer of its own.
- */
+ * longer than the space is joined in a buffer of its own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

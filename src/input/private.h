@@ -94,9 +94,6 @@ void input_show(struct input *in, struct input_buffer *b, const char *p, const c
  * twice their number.  Returns false with the fault set on OOM. */
 bool input_widen(struct input *in, struct input_pool *pool, const char *more, size_t n);
 
-/* Reads the first window.  A fault after some bytes is reported when the bytes are consumed. */
-void input_prime(struct input *in);
-
 /* Set the fault at the end of the window, and `last`.  Return false. */
 __attribute__((format(printf, 3, 4))) bool input_fail(struct input *in, enum input_fault fault,
                                                       const char *fmt, ...);
@@ -104,6 +101,9 @@ bool input_fail_errno(struct input *in, const char *what, int error); /* what: "
 enum input_fault input_fault_of_errno(int error);
 
 /* ---- open.c ---- */
+
+/* Reads the first window.  A fault after some bytes is reported when the bytes are consumed. */
+void input_prime(struct input *in);
 
 /* Opens a path for reading.  Returns -1 with errno, never EINTR. */
 int input_open_fd(const char *path);
@@ -223,7 +223,7 @@ struct unpacker {
 
 extern const struct unpacker input_gzip, input_zstd, input_xz;
 
-/* ---- files that are left out ---- */
+/* ---- tree.c: files that are left out ---- */
 
 /* Files of a folder or an archive that are left out although they may be traces: archives, which are not
  * opened, and files whose names would be wanted in lower case.  Zeroed to start. */

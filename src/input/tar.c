@@ -1,7 +1,5 @@
-/*
- * Headers of tar archives.  V7, ustar, pax, GNU and Solaris differ in the precedence of names, and in the
- * data that follow a header.  Unknown types are regular files.
- */
+/* Headers of tar archives.  V7, ustar, pax, GNU and Solaris differ in the precedence of names, and in the
+ * data that follow a header.  Unknown types are regular files. */
 #include <string.h>
 
 #include "input/private.h"

@@ -1,8 +1,6 @@
-/*
- * The files below a folder.  The walk is depth-first with a list of folders to be visited instead of
+/* The files below a folder.  The walk is depth-first with a list of folders to be visited instead of
  * recursion, so its depth is not limited.  Folders are identified by a keyed hash of device and inode, as
- * collisions of 64 bits are not expected.
- */
+ * collisions of 64 bits are not expected. */
 #define _XOPEN_SOURCE 700 /* realpath */
 
 #include <dirent.h>
@@ -13,7 +11,6 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
-
 #include "input/private.h"
 
 struct walk {

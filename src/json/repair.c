@@ -1,11 +1,9 @@
-/*
- * The repair of one object: a parser that always continues.  It writes recognised items with the brackets,
+/* The repair of one object: a parser that always continues.  It writes recognised items with the brackets,
  * commas and quotes that strict JSON needs, and skips all other bytes.  Commas are written before items, so
  * missing and surplus commas need no special code.
  *
  * A quote ends a text only if the next bytes can follow a value: a comma and a key, or closing brackets that
- * match the open ones and bytes that can follow these.
- */
+ * match the open ones and bytes that can follow these. */
 #include "json/repair.h"
 
 #include <stdio.h>

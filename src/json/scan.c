@@ -1,5 +1,4 @@
-/*
- * Integers, and the index of JSON text in two steps: bytes to bit masks, one bit per byte, then masks to
+/* Integers, and the index of JSON text in two steps: bytes to bit masks, one bit per byte, then masks to
  * positions.  There is one implementation per instruction set; the plain one processes eight bytes in a word.
  */
 #include "json/scan.h"

@@ -1,7 +1,5 @@
-/*
- * The tokenizer.  Plain bytes of strings are skipped with base/scan.h.  Nested values are read with a stack
- * of one bit per level, so deep nesting does not use the stack of the process.
- */
+/* The tokenizer.  Plain bytes of strings are skipped with base/scan.h.  Nested values are read with a stack
+ * of one bit per level, so deep nesting does not use the stack of the process. */
 #include "json/token.h"
 
 #include "base/numbers.h"

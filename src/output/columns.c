@@ -1,8 +1,6 @@
-/*
- * A table that fits the width of a line.  Each column has the width that its cells need, and a minimum.  The
+/* A table that fits the width of a line.  Each column has the width that its cells need, and a minimum.  The
  * columns with most spare width are narrowed first, one character at a time; then whole columns are left out.
- * All cells are in memory until the table is printed.
- */
+ * All cells are in memory until the table is printed. */
 #include "output/columns.h"
 
 #include <stdlib.h>

@@ -4,9 +4,8 @@
 #include "output/text_visible.h"
 
 /*
- * A table that fits the width of a line: names and texts are shortened as far
- * as their columns allow, then columns are left out, the least useful first.
- * Cells are written one after the other.
+ * A table that fits the width of a line: names and texts are shortened as far as their columns allow, then
+ * columns are left out, the least useful first. Cells are written one after the other.
  */
 
 #define COLUMNS_MAX 20

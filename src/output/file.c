@@ -1,8 +1,6 @@
-/*
- * An output of one file.  Plain output: small writes are collected in a buffer, large ones are passed
+/* An output of one file.  Plain output: small writes are collected in a buffer, large ones are passed
  * directly to write().  Compressed output is always packed in whole buffers, so that the bytes of the file do
- * not depend on the sizes of the caller's writes.
- */
+ * not depend on the sizes of the caller's writes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -136,21 +134,9 @@ static bool fail_because(struct output *o, int error, const char *reason)
 /* Names of descriptors are not opened as files: a redirected /dev/stdout would be an existing file. */
 int output_fd_of(const char *path)
 {
-	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
-
 	if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
 		return STDOUT_FILENO;
-	if (strcmp(path, "/dev/stderr") == 0)
-		return STDERR_FILENO;
-	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-		const size_t folder = strlen(folders[i]);
-		if (strncmp(path, folders[i], folder) != 0)
-			continue;
-		const size_t n = strlen(path + folder);
-		if (n > 0 && n <= 6 && strspn(path + folder, "0123456789") == n)
-			return (int)strtol(path + folder, NULL, 10);
-	}
-	return -1;
+	return strcmp(path, "/dev/stderr") == 0 ? STDERR_FILENO : path_fd(path);
 }
 
 /* keep_mode: mode of the file that is replaced; -1: there is none. */

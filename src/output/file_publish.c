@@ -1,9 +1,7 @@
-/*
- * Temporary names of outputs (".out.json.tracetool-x7c2..." next to "out.json"), and the step to the final
+/* Temporary names of outputs (".out.json.tracetool-x7c2..." next to "out.json"), and the step to the final
  * name.  Each is registered, and the handler of ending signals removes those that are still registered.
  * Creation and registration are one step for the handler, which waits for threads between
- * output_register_begin() and _end().
- */
+ * output_register_begin() and _end(). */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

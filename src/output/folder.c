@@ -1,9 +1,7 @@
-/*
- * An output of several files: a folder that grows under a temporary name, and gets its own name when it is
+/* An output of several files: a folder that grows under a temporary name, and gets its own name when it is
  * complete (folder_publish.c).  Writers append small pieces to thousands of files in any order, so each file
  * has a buffer of 32 KiB, and at most 64 files are open: the least recently used one is closed for the next,
- * and reopened later to be appended to.  Memory: 2 MiB, and the names.
- */
+ * and reopened later to be appended to.  Memory: 2 MiB, and the names. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

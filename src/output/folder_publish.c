@@ -1,5 +1,4 @@
-/*
- * The name of an output folder.  A list in the folder,
+/* The name of an output folder.  A list in the folder,
  *
  *     tracetool-files 1 COUNT SUM
  *     BYTES SUM NAME
@@ -9,8 +8,7 @@
  * (CRC-64/ECMA-182, reflected, 16 hexadecimal digits).  A folder is replaced only if its list has every file
  * in it, with its size and sum; otherwise a list from a repository could name files of the user.  Old and new
  * folder are exchanged in one step.  Then the old one is read again, and the exchange is undone if it has new
- * contents.
- */
+ * contents. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

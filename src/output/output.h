@@ -40,11 +40,10 @@ static inline bool byte_sum_equal(const struct byte_sum *a, const struct byte_su
  * A file or standard output, compressed if its name has a suffix of
  * compression.
  *
- * A file is written under a temporary name in the same folder and gets its own
- * name only in output_commit(), so no reader sees an incomplete file; until
- * then an ending signal or output_discard() removes the temporary file.  The
- * first failure sticks: later writes do nothing, and commit fails.  Nothing
- * here writes to stderr; the message has the path and the reason.
+ * A file is written under a temporary name in the same folder and gets its own name only in output_commit(),
+ * so no reader sees an incomplete file; until then an ending signal or output_discard() removes the temporary
+ * file.  The first failure sticks: later writes do nothing, and commit fails.  Nothing here writes to stderr;
+ * the message has the path and the reason.
  */
 struct output;
 

@@ -1,12 +1,10 @@
-/*
- * Compression: gzip by ISA-L, with a header without name and time; zstd at level 3 with a checksum of the
+/* Compression: gzip by ISA-L, with a header without name and time; zstd at level 3 with a checksum of the
  * content.  Both write one stream, which every reader of the format accepts, with the same bytes for any
  * number of threads.
  *
  * gzip: the input is cut into blocks.  Threads deflate them, each with the end of the block before as its
  * dictionary, and with padding in its last byte.  The caller's thread passes them on in order, as one member.
- * zstd: libzstd has its own threads.
- */
+ * zstd: libzstd has its own threads. */
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #include <pthread.h>

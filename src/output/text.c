@@ -1,7 +1,5 @@
-/*
- * A growing buffer, and formatting of values into it.  The capacity doubles; text_reserve() always allocates
- * one byte more than requested.
- */
+/* A growing buffer, and formatting of values into it.  The capacity doubles; text_reserve() always allocates
+ * one byte more than requested. */
 #include "output/text.h"
 
 #include <inttypes.h>

@@ -1,7 +1,5 @@
-/*
- * Trace text for terminals and logs of CI services, which act on parts of their input: escapes, shortening to
- * a width, and commands in logs.
- */
+/* Trace text for terminals and logs of CI services, which act on parts of their input: escapes, shortening to
+ * a width, and commands in logs. */
 #define _GNU_SOURCE /* memmem */
 
 #include "output/text_visible.h"
