@@ -1,4 +1,4 @@
-/* Losses by kind, and the parts and borrowed bytes of chunks. */
+/* Losses by kind, and chunks of output (writer.h). */
 #include "format/ledger.h"
 
 #include <stdlib.h>

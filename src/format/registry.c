@@ -1,4 +1,5 @@
-/* All formats of formats.def: by name, suffix or content; and all rules. */
+/* All formats of formats.def: by name, suffix or content; their options, and the files that their readers
+ * open next to an input; all rules. */
 #include "format/registry.h"
 
 #include <stdio.h>

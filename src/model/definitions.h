@@ -2,7 +2,6 @@
 #define MODEL_DEFINITIONS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/memory.h"

@@ -25,7 +25,7 @@ static uint32_t last_place(struct slice name, uint32_t end, struct slice text)
 /* Whether a name has the shape: its text in place, and at least one byte for each reference; the first
  * reference takes as much as it can.  Sets part[i] to the text of the i-th part's reference, p NULL if it has
  * none. */
-static bool class_parts_match(const struct plan_template *shape, struct slice name, struct slice *part)
+static bool match_shape(const struct plan_template *shape, struct slice name, struct slice *part)
 {
 	uint32_t end = name.n;
 
@@ -63,7 +63,7 @@ static bool find_parts(struct class *cls, const struct plan *m, struct arena *ar
 	struct slice part[PLAN_MAX_PARTS];
 	uint32_t shape = 0, n = 0;
 
-	while (shape < m->nshapes && !class_parts_match(&m->shapes[shape], cls->name, part))
+	while (shape < m->nshapes && !match_shape(&m->shapes[shape], cls->name, part))
 		shape++;
 	if (shape == m->nshapes)
 		return true;

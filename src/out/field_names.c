@@ -1,6 +1,4 @@
-/*
- * Names of fields that repeat within an event.  Later fields of a name get a number.
- */
+/* Names of fields that repeat within an event.  Later fields of a name get a number. */
 #include "out/field_names.h"
 
 #include <string.h>

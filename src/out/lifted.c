@@ -1,7 +1,5 @@
-/*
- * Columns of --column: their names and types, the values of events for them, and conversion to their types.
- * The options are a list that starts with the last one.
- */
+/* Columns of --column: their names and types, the values of events for them, and conversion to their types.
+ * The options are a list that starts with the last one. */
 #include "out/lifted.h"
 
 #include <math.h>

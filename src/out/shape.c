@@ -1,6 +1,4 @@
-/*
- * Adds new shapes.  Memory: within the bounds of the writer, and six pointers a class.
- */
+/* Adds new shapes.  Memory: within the bounds of the writer, and six pointers a class. */
 #include <stdlib.h>
 
 #include "out/shape.h"

@@ -1,8 +1,6 @@
-/*
- * Tracks as writers need them: numbers of processes and threads, in a hash table of used numbers, O(1) a
+/* Tracks as writers need them: numbers of processes and threads, in a hash table of used numbers, O(1) a
  * track, 16 bytes at a load of at most one half; and parents of spans that are ordered by start, by a stack
- * of open spans for each track, O(1) a span, as each is pushed and popped once.
- */
+ * of open spans for each track, O(1) a span, as each is pushed and popped once. */
 #include "base/memory.h"
 #include "out/tracks.h"
 

@@ -1,7 +1,5 @@
-/*
- * Encoder and decoder of words: pairs of an event, escaped names, types of values.  Unknown or mismatching
- * pairs are ignored, as other programs may write the same names.
- */
+/* Encoder and decoder of words: pairs of an event, escaped names, types of values.  Unknown or mismatching
+ * pairs are ignored, as other programs may write the same names. */
 #include "out/words.h"
 
 #include "base/numbers.h"
