@@ -1,7 +1,5 @@
-/*
- * Hashes of values in the canonical form of identity.h.  JSON text is hashed in one pass without recursion,
- * with a stack of open lists and objects, so that hostile nesting costs neither memory nor stack.
- */
+/* Hashes of values in the canonical form of identity.h.  JSON text is hashed in one pass without recursion,
+ * with a stack of open lists and objects, so that hostile nesting costs neither memory nor stack. */
 #include "compare/identity.h"
 
 #include <math.h>
@@ -11,7 +9,6 @@
 #include "format/fields_json.h"
 #include "json/scan.h"
 #include "json/token.h"
-#include "model/value.h"
 
 enum canon_tag { CANON_NONE = 1, CANON_FLOAT, CANON_TEXT, CANON_LIST, CANON_OBJECT, CANON_MEMBER };
 

@@ -1,8 +1,6 @@
-/*
- * Comparison event by event: a merge of both sides by time.  In the common case both heads are equal and
+/* Comparison event by event: a merge of both sides by time.  In the common case both heads are equal and
  * nothing is pending; no event is hashed or copied then.  Otherwise an event is matched with the pending ones
- * of the other side, or becomes pending.
- */
+ * of the other side, or becomes pending. */
 #include "compare/private.h"
 
 #include <stdlib.h>

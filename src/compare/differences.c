@@ -1,7 +1,5 @@
-/*
- * One difference: the parts and fields in which two events differ, and whether the ledger of the writer
- * explains it.  Most events are equal, so they are compared before they are hashed.
- */
+/* One difference: the parts and fields in which two events differ, and whether the ledger of the writer
+ * explains it.  Most events are equal, so they are compared before they are hashed. */
 #include "compare/private.h"
 
 #include "format/ledger.h"

@@ -1,7 +1,5 @@
-/*
- * Identities of events and tracks, and equality of whole traces by them.  The hash of an event is a sum of
- * the hashes of its fields, so that their order is ignored.
- */
+/* Identities of events and tracks, and equality of whole traces by them.  The hash of an event is a sum of
+ * the hashes of its fields, so that their order is ignored. */
 #include "compare/identity.h"
 
 #include <stdlib.h>
@@ -42,11 +40,11 @@ static struct slice name_before_lane(struct slice name)
 	uint32_t n = name.n, digits = 0;
 
 	if (n < 4 || name.p[--n] != ')')
-		return (struct slice){ .p = NULL };
+		return SLICE_NONE;
 	for (; n > 0 && name.p[n - 1] >= '0' && name.p[n - 1] <= '9' && digits < 3; digits++)
 		n--;
 	if (digits == 0 || n < 2 || name.p[n - 1] != '(' || name.p[n - 2] != ' ')
-		return (struct slice){ .p = NULL };
+		return SLICE_NONE;
 	return slice_of(name.p, n - 2);
 }
 
@@ -101,7 +99,7 @@ static const struct track *base_track(const struct track_identities *t, const st
 {
 	while (k->lane > 0 && k->parent != NULL)
 		k = k->parent;
-	const struct slice name = k->kind == TRACK_PROCESS ? slice_of(NULL, 0) : name_before_lane(k->name);
+	const struct slice name = k->kind == TRACK_PROCESS ? SLICE_NONE : name_before_lane(k->name);
 	const uint32_t index =
 	    name.p != NULL ? table64_get(&t->names, name_key(k, name, has_number(k))) : TABLE_NONE;
 	return index != TABLE_NONE ? trace->tracks[index] : k;

@@ -1,8 +1,6 @@
-/*
- * Events without a partner so far, in chains by the hash of the parts that are equal for partners.  Events
+/* Events without a partner so far, in chains by the hash of the parts that are equal for partners.  Events
  * whose time has passed are paired with the most similar ones, in rounds of decreasing strictness: each round
- * sorts both sides by a hash of the parts that it compares, and merges them, in O(n log n).
- */
+ * sorts both sides by a hash of the parts that it compares, and merges them, in O(n log n). */
 #include "compare/private.h"
 
 #include <stdlib.h>

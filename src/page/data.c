@@ -1,5 +1,4 @@
-/*
- * The data of the page's script, at most about 4 MB.  Times are ns after the first event.  Bins are planes of
+/* The data of the page's script, at most about 4 MB.  Times are ns after the first event.  Bins are planes of
  * bytes in base64.  Spans and stacks are varints (LEB128) in base64.  All other data is JSON:
  *
  *   length, bin, offset   ns; bin i begins at i * bin - offset
@@ -13,8 +12,7 @@
  *   rows                  the table of spans; last element: the first octave, then a count for each octave
  *   counters, matrix, flows
  *
- * An octave is 0 to 63 ns, 64 to 127 ns, and so on.
- */
+ * An octave is 0 to 63 ns, 64 to 127 ns, and so on. */
 #include "page/page.h"
 
 #include <math.h>

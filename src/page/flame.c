@@ -1,7 +1,5 @@
-/*
- * Trees of stacks: one of spans, one of the samples of each kind of call stack.  Threads are not told apart.
- * A sample counts once, as in folded stacks (formats/folded).
- */
+/* Trees of stacks: one of spans, one of the samples of each kind of call stack.  Threads are not told apart.
+ * A sample counts once, as in folded stacks (formats/folded). */
 #include "page/page.h"
 
 #include <stdio.h>
@@ -129,7 +127,7 @@ bool flame_visit(struct page_flame *f, uint32_t max, void (*visit)(void *ctx, co
 			}
 	}
 	memset(counts, 0, n * sizeof *counts);
-	for (uint32_t i = n - 1; i > 0; i--) { /* none: its spans moved into others of the same times */
+	for (uint32_t i = n - 1; i > 0; i--) { /* put_around() leaves nodes without spans: not shown */
 		page_add_saturating(&counts[i], f->nodes[i].count[0]);
 		page_add_saturating(&counts[i], f->nodes[i].count[1]);
 		page_add_saturating(&counts[f->nodes[i].parent], counts[i]);

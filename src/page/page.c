@@ -1,8 +1,6 @@
-/*
- * The events of the page.  Each span is a node of the tree of stacks, below the innermost span around it.
+/* The events of the page.  Each span is a node of the tree of stacks, below the innermost span around it.
  * Time in which the span is the innermost one of its track (stats/tables/open.h) is added to the node, to the
- * bins of the track and to the matrix.
- */
+ * bins of the track and to the matrix. */
 #include "page/page.h"
 
 #include <stdlib.h>

@@ -1,8 +1,6 @@
-/*
- * Text of a trace in the form that the page shows, and the sections that need no script: facts, tables, and
+/* Text of a trace in the form that the page shows, and the sections that need no script: facts, tables, and
  * an empty element for each picture, beside its numbers.  The script fills these elements, of class
- * "picture", and removes their `hidden`.
- */
+ * "picture", and removes their `hidden`. */
 #include "page/page.h"
 
 #include <inttypes.h>

@@ -1,9 +1,7 @@
-/*
- * Each track and counter over time: the longest spans, and bins with busy time, waiting time and the names
+/* Each track and counter over time: the longest spans, and bins with busy time, waiting time and the names
  * with the most busy time.  A period of the innermost span (stats/tables/open.h) touches the bins that it
- * covers; periods of a track do not overlap, so each period and each bin is touched about once.  If more than
- * PAGE_BINS bins are needed, or all tracks together have more than PAGE_ALL_BINS, pairs of bins are added up.
- */
+ * covers; periods of a track do not overlap, so each period and each bin is touched about once.  If there are
+ * more than PAGE_BINS bins, or more than PAGE_ALL_BINS of all tracks, pairs of bins are added up. */
 #include "page/page.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
-/*
- * A baseline: the statistics of an earlier run.  The JSON text is validated, then walked, and only the
- * numbers that budgets can refer to are kept; a tree of all values would need forty times the memory.
- */
+/* A baseline: the statistics of an earlier run.  The JSON text is validated, then walked, and only the
+ * numbers that budgets can refer to are kept; a tree of all values would need forty times the memory. */
 #include "policy/private.h"
 
 #include <math.h>
@@ -97,7 +95,7 @@ static struct slice parse_string(struct baseline_draft *d, const struct json_tok
 	if (v->kind == JSON_STRING)
 		return json_token_text(v);
 	if (v->kind != JSON_ESCAPED)
-		return (struct slice){ .p = NULL };
+		return SLICE_NONE;
 	const struct slice s = json_unescape(&d->b->arena, json_token_text(v));
 	d->b->failed |= s.p == NULL;
 	return s;
@@ -180,7 +178,7 @@ static bool read_row(struct baseline_draft *d, const struct json_token *v, enum 
 	struct text built = text_start(space, sizeof space);
 	row_key(&built, table, r.name, r.category);
 	const struct slice row =
-	    built.failed ? (struct slice){ .p = NULL } : arena_copy(&d->b->arena, slice_of(built.p, built.n));
+	    built.failed ? SLICE_NONE : arena_copy(&d->b->arena, slice_of(built.p, built.n));
 	text_free(&built);
 	if (row.p == NULL || !array_reserve(&in->rows, in->nrows, &in->cap, sizeof *in->rows) ||
 	    !tabletext_put(&in->index, row, in->nrows))

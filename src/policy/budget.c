@@ -1,8 +1,6 @@
-/*
- * Budgets: limits of a statistic for each name, each category, or all events of a set, absolute or relative
+/* Budgets: limits of a statistic for each name, each category, or all events of a set, absolute or relative
  * to a baseline.  The rows come from the statistics of the trace, or of the threads that a budget names; a
- * group is the merge of its rows' histograms.
- */
+ * group is the merge of its rows' histograms. */
 #include "policy/private.h"
 
 #include <inttypes.h>

@@ -1,7 +1,6 @@
-/*
- * The expectations of a trace, collected from a policy and its overrides; the events that they count; and the
- * verdict: a finding for each that the trace does not meet.  Budgets are in budget.c.
- */
+/* The expectations of a trace, collected from a policy and its overrides; the events that they count, with
+ * the statistics of the trace and of the threads that budgets name; and the verdict: a finding for each that
+ * the trace does not meet.  Budgets are in budget.c. */
 #include "policy/private.h"
 
 #include <inttypes.h>
@@ -15,15 +14,9 @@
 #include "format/fields_json.h"
 #include "model/event_traits.h"
 #include "output/text_visible.h"
-#include "policy/policy.h"
 #include "run/engine_losses.h"
 
 /* ---- counting ---- */
-
-/*
- * Counts the events of a trace for its policy, while they are read: the expected events, the statistics of
- * the trace, and those of the threads that budgets name.
- */
 
 #define MAX_KNOWN (1U << 18) /* names in the cache */
 
@@ -77,8 +70,7 @@ void policy_watch_free(struct policy_watch *w)
  * name may follow the first event of the thread. */
 static const struct policy_thread *find_thread(struct policy_watch *w, const struct track *t)
 {
-	while (t->parent != NULL && (t->lane > 0 || t->is_child))
-		t = t->parent;
+	t = track_thread(t);
 	if (!array_reach(&w->threads, &w->nthreads, t->index, sizeof *w->threads))
 		return NULL;
 	struct policy_thread *const l = &w->threads[t->index];

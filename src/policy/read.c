@@ -1,8 +1,6 @@
-/*
- * Reading a policy: values, sets of events, findings that count, keys of the whole run, and overrides; and
+/* Reading a policy: values, sets of events, findings that count, keys of the whole run, and overrides; and
  * finding the policy of a folder.  The keys `expect` and `budgets` are in read_expect.c.  Mistakes become
- * findings; reading continues after a mistake, so that one run reports all mistakes of a file.
- */
+ * findings; reading continues after a mistake, so that one run reports all mistakes of a file. */
 #define _XOPEN_SOURCE 700 /* realpath() */
 
 #include "policy/private.h"

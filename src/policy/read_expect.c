@@ -1,7 +1,5 @@
-/*
- * Reading a policy: the keys `budgets` and `expect`.  The unit of a limit depends on the statistic, so it is
- * parsed after all keys of its budget.
- */
+/* Reading a policy: the keys `budgets` and `expect`.  The unit of a limit depends on the statistic, so it is
+ * parsed after all keys of its budget. */
 #include "policy/private.h"
 
 #include "base/numbers.h"

@@ -1,8 +1,6 @@
-/*
- * Writes a policy that the given traces meet, and later ones like them: the spans that all traces have,
+/* Writes a policy that the given traces meet, and later ones like them: the spans that all traces have,
  * metadata, times, and limits twice as large as the values found.  Names that are positions in sources become
- * patterns, since lines and versions change.
- */
+ * patterns, since lines and versions change. */
 #define _GNU_SOURCE /* memmem */
 
 #include "policy/private.h"

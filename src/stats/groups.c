@@ -1,8 +1,7 @@
-/*
- * Groups of --by: each key of an event becomes a small number (of a text, or the index of a track), and each
- * combination of numbers a group.  Threads, processes and tracks with equal names stay distinct.  Bounded:
- * NAMES_MAX texts of a key, NAMES_MAX groups of a table; the rest is counted as "(other)".
- */
+/* Numbers of names (names_index()).  Groups of --by: each key of an event becomes a small number (of a text,
+ * or the index of a track), and each combination of numbers a group.  Threads, processes and tracks with
+ * equal names stay distinct.  Bounded: NAMES_MAX texts of a key, NAMES_MAX groups of a table; the rest is
+ * counted as "(other)". */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +13,6 @@
 #include "stats/stats.h"
 
 /* ---- names ---- */
-
-/* Numbers for names and categories of spans, in hash tables of bounded size. */
 
 void names_init(struct names *t, struct arena *text)
 {

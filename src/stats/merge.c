@@ -1,15 +1,12 @@
-/*
- * Tables over several traces: the rows of each are added to those with the same texts as keys.  Texts are
+/* Tables over several traces: the rows of each are added to those with the same texts as keys.  Texts are
  * made valid UTF-8 first, so that tables that were written as JSON give the same result.  Counts have 64
  * bits; sums are limited to 2^100, so that computations with them fit in 128 bits.  Beyond, they stay at the
- * limit, and stats.overflowed is set.
- */
+ * limit, and stats.overflowed is set. */
 #include "base/match.h"
 #include "stats/stats.h"
 
 #include <stdlib.h>
 
-#include "base/scan.h"
 #include "output/text_json.h"
 
 #define SUM_MAX ((unsigned __int128)1 << 100)

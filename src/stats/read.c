@@ -1,8 +1,6 @@
-/*
- * Reads the output of `stats --format json --full`, token by token: integers above 2^53 must stay exact, and
+/* Reads the output of `stats --format json --full`, token by token: integers above 2^53 must stay exact, and
  * a tree of all values would need forty times the memory.  A file may be edited or hostile: each number is
- * checked, and histograms cannot have more numbers than their group.
- */
+ * checked, and histograms cannot have more numbers than their group. */
 #include "stats/stats.h"
 
 #include <inttypes.h>

@@ -30,7 +30,6 @@ void series_free(struct series_set *s)
 	*s = (struct series_set){ .n = 0 };
 }
 
-/* Converts a value.  Returns false if it is no finite number. */
 bool series_value(const struct value *v, double *to)
 {
 	struct value number; /* never JSON */

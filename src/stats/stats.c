@@ -1,7 +1,6 @@
 /* Counts events of batches by name, category, class and track, in a separate thread while the pipeline
  * reads. */
 #include "stats/stats.h"
-#include "model/event_traits.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/workers.h"
+#include "model/event_traits.h"
 #include "model/trace_engine.h"
 #include "stats/tables/tables.h"
 

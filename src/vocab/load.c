@@ -1,8 +1,6 @@
-/*
- * Loads a file: its format, tables, names of tracks, null values and rules.  The draft becomes part of the
+/* Loads a file: its format, tables, names of tracks, null values and rules.  The draft becomes part of the
  * vocabulary only if the whole file has no mistake.  Memory of a failed file stays allocated in the arena
- * until the vocabulary is freed.
- */
+ * until the vocabulary is freed. */
 #include "vocab/private.h"
 
 #include <inttypes.h>
@@ -296,7 +294,7 @@ bool vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, s
 	const uint32_t nrows = v->nrows, ntables = v->ntables, nnamed = v->nnamed, nglobs = v->nglobs;
 	bool ok = false;
 
-	v->last_format = (struct slice){ NULL, 0, 0 };
+	v->last_format = SLICE_NONE;
 	v->no_memory = false;
 	if (n > VOCAB_MAX_BYTES) {
 		d.file.text.n = 0;

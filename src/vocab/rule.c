@@ -1,7 +1,5 @@
-/*
- * A rule is one item of `events`: it names classes, and states the meaning of their events.  A function for
- * each key fills in a part of a struct vocab_row, which the table at the end names.
- */
+/* A rule is one item of `events`: it names classes, and states the meaning of their events.  A function for
+ * each key fills in a part of a struct vocab_row, which the table at the end names. */
 #include "vocab/private.h"
 
 #include "base/memory.h"
@@ -12,13 +10,9 @@
 static const char *const type_names[] = { "u8",  "u16", "u32", "u64",     "i8",     "i16",   "i32",
 	                                  "i64", "f32", "f64", "address", "string", "bytes", NULL };
 
-static const struct {
-	uint8_t type, size; /* bytes; 0: variable */
-} types[] = {
-	{ VALUE_U8, 1 },      { VALUE_U16, 2 },    { VALUE_U32, 4 },   { VALUE_U64, 8 }, { VALUE_I8, 1 },
-	{ VALUE_I16, 2 },     { VALUE_I32, 4 },    { VALUE_I64, 8 },   { VALUE_F32, 4 }, { VALUE_F64, 8 },
-	{ VALUE_ADDRESS, 8 }, { VALUE_STRING, 0 }, { VALUE_BYTES, 0 },
-};
+static const uint8_t types[] = { VALUE_U8,      VALUE_U16,    VALUE_U32,  VALUE_U64, VALUE_I8,
+	                         VALUE_I16,     VALUE_I32,    VALUE_I64,  VALUE_F32, VALUE_F64,
+	                         VALUE_ADDRESS, VALUE_STRING, VALUE_BYTES };
 
 /* *type: the index in types[].  *repeated: "[]" follows the name. */
 static bool read_type(struct vocab_draft *d, const struct yaml_node *node, uint32_t *type, bool *repeated)
@@ -31,7 +25,7 @@ static bool read_type(struct vocab_draft *d, const struct yaml_node *node, uint3
 		one.text.n -= 2;
 	if (!yaml_word(&d->file, &one, "a type", type_names, type))
 		return false;
-	if (!*repeated || types[*type].size > 0)
+	if (!*repeated || plan_width(types[*type]) > 0)
 		return true;
 	return yaml_bad(&d->file, node, "only types of fixed size are repeated, not %s", type_names[*type]);
 }
@@ -60,11 +54,11 @@ static bool read_layout_field(struct vocab_draft *d, const struct yaml_node *key
 	if (previous != NULL && (previous->repeated || previous->type == VALUE_BYTES))
 		return yaml_bad(&d->file, key, "%s follows a field that takes the rest of the payload",
 		                quoted(&q, f->name));
-	f->type = types[type].type;
-	if (f->repeated || types[type].size == 0)
+	f->type = types[type];
+	if (f->repeated || plan_width(f->type) == 0)
 		m->layout_open = true;
 	else
-		m->layout_size += types[type].size;
+		m->layout_size += plan_width(f->type);
 	m->nlayout++;
 	return true;
 }
@@ -601,8 +595,7 @@ static bool template_needs_fields(const struct plan_template *t)
 	return false;
 }
 
-/* Returns true if the meaning of an event depends on its fields.  A layout alone changes only the fields, not
- * the meaning.  The fields of a counter are its values. */
+/* A layout alone changes only the fields, not the meaning.  The fields of a counter are its values. */
 bool vocab_needs_fields(const struct plan *m)
 {
 	bool needs = m->key.nfields > 0 || m->duration.p != NULL || m->flow_out.p != NULL ||

@@ -1,8 +1,6 @@
-/*
- * Values of the language: texts, keywords, tables, and templates.  A template is a text with references in
+/* Values of the language: texts, keywords, tables, and templates.  A template is a text with references in
  * braces ("poll {spawn_loc}", "{type,value|label}").  Mistakes become findings with a line and a column.
- * Reading continues after a mistake, so one run reports all mistakes of a file.
- */
+ * Reading continues after a mistake, so one run reports all mistakes of a file. */
 #include "vocab/private.h"
 
 #include <stdio.h>

@@ -1,12 +1,9 @@
-/*
- * Vocabularies: finds the rules for a class by its name, and the plan of these rules.  Exact names are
+/* Vocabularies: finds the rules for a class by its name, and the plan of these rules.  Exact names are
  * hashed, globs are compared one by one; both lists are in the order of the rules, so the first rule wins.
  * A class with several rules (rules with `named`, rules that inherit `reader`) has a combined plan, created
- * once and shared by all classes with the same combination of rules.
- */
+ * once and shared by all classes with the same combination of rules. */
 #include "vocab/vocab.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/match.h"
@@ -297,7 +294,7 @@ static bool reduce(const struct vocab_reduced *r, struct arena *a, const struct 
 {
 	*to = *m;
 	to->nbytes = 0;
-	to->flow_name = to->flow_out = to->flow_in = (struct slice){ NULL, 0, 0 };
+	to->flow_name = to->flow_out = to->flow_in = SLICE_NONE;
 	if ((r->without & VOCAB_NAMES) != 0)
 		to->nnames = 0;
 	if ((r->without & VOCAB_TRACKS) == 0 || !r->of->base.stateless)
@@ -461,7 +458,7 @@ struct slice vocab_builtin(const char *format)
 	for (const struct vocab_schema *s = vocab_schemas; s->format != NULL; s++)
 		if (strcmp(s->format, format) == 0)
 			return slice_of((const char *)s->text, s->n);
-	return (struct slice){ NULL, 0, 0 };
+	return SLICE_NONE;
 }
 
 /* ---- a vocabulary as JSON: the tree of its YAML, without the comments ---- */

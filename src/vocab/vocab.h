@@ -17,7 +17,6 @@ enum vocab_rule {
 #define RULE(name, id, level, text, spec, explain) VOCAB_RULE_##name,
 #include "vocab/rules.def"
 #undef RULE
-	VOCAB_RULE_COUNT
 };
 
 /* Returns an empty vocabulary for traces of a format (NULL: of any format), or NULL on OOM.  The name is

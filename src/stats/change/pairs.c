@@ -1,7 +1,5 @@
-/*
- * Pairs the groups of two sides by their keys, and judges each pair.  Cost: one look-up for each group of
- * each run.
- */
+/* Pairs the groups of two sides by their keys, and judges each pair.  Cost: one look-up for each group of
+ * each run. */
 #include "stats/change/change.h"
 
 #include <math.h>
@@ -142,7 +140,7 @@ double noise_rank_test(const double *a, size_t n, const double *b, size_t m)
 
 /* ---- pairs ---- */
 
-struct pairing {
+struct pair_set {
 	struct change *c;
 	struct tabletext index; /* key -> pair */
 	struct arena keys;
@@ -160,7 +158,7 @@ static struct slice key_of(struct arena *a, bool async, const struct slice *valu
 		size += sizeof values[i].n + values[i].n;
 	char *const p = arena_alloc(a, size), *to = p;
 	if (p == NULL)
-		return (struct slice){ .p = NULL };
+		return SLICE_NONE;
 	*to++ = async ? 'a' : 's';
 	for (unsigned i = 0; i < n; i++) {
 		memcpy(to, &values[i].n, sizeof values[i].n);
@@ -173,7 +171,7 @@ static struct slice key_of(struct arena *a, bool async, const struct slice *valu
 }
 
 /* The pair of a group; NULL on OOM. */
-static struct change_pair *pair_of(struct pairing *p, bool async, const struct span_row *row, unsigned keys)
+static struct change_pair *pair_of(struct pair_set *p, bool async, const struct span_row *row, unsigned keys)
 {
 	struct change *const c = p->c;
 	const struct slice key = key_of(&p->keys, async, row->values, keys);
@@ -255,7 +253,7 @@ static void judge_spans(const struct change *c, const struct change_pair *p, uin
 }
 
 /* The values of a side's runs that have the group; returns their number. */
-static size_t runs_with(const struct pairing *p, size_t pair, enum change_metric m, int side, double *to)
+static size_t runs_with(const struct pair_set *p, size_t pair, enum change_metric m, int side, double *to)
 {
 	const size_t first = side == CHANGE_OLD ? 0 : p->c->sides[CHANGE_OLD].nruns;
 	size_t n = 0;
@@ -269,7 +267,7 @@ static size_t runs_with(const struct pairing *p, size_t pair, enum change_metric
 }
 
 /* Noise of runs. */
-static void judge_runs(const struct pairing *p, size_t pair, enum change_metric m,
+static void judge_runs(const struct pair_set *p, size_t pair, enum change_metric m,
                        struct change_number *number)
 {
 	double old[CHANGE_RUNS_MAX], new[CHANGE_RUNS_MAX];
@@ -398,7 +396,7 @@ bool change_has_bytes(const struct change *c)
 
 /* The table of the rows. */
 struct side_rows {
-	struct pairing *p;
+	struct pair_set *p;
 	const struct stats *s;
 	int side;
 	size_t number; /* of the run, counted over both sides */
@@ -418,7 +416,7 @@ static bool add_side_row(void *ctx, const struct span_table *t, struct span_row 
 static bool add_run_row(void *ctx, const struct span_table *t, struct span_row *row)
 {
 	const struct side_rows *const r = ctx;
-	struct pairing *const p = r->p;
+	struct pair_set *const p = r->p;
 	const struct slice key = key_of(&p->keys, t == &r->s->async, row->values, group_by_count(&r->s->by));
 	const uint32_t at = key.p != NULL ? tabletext_get(&p->index, key) : TABLE_NONE;
 
@@ -430,7 +428,7 @@ static bool add_run_row(void *ctx, const struct span_table *t, struct span_row *
 	return true;
 }
 
-static bool add_runs(struct pairing *p)
+static bool add_runs(struct pair_set *p)
 {
 	const struct change *const c = p->c;
 	const size_t n = (size_t)c->n * CHANGE_METRICS * p->nruns;
@@ -460,7 +458,7 @@ static bool join_side(struct change_side *side)
 	return ok && stats_end(&side->joint);
 }
 
-static void judge(struct pairing *p, uint32_t i)
+static void judge(struct pair_set *p, uint32_t i)
 {
 	static const uint32_t parts[CHANGE_METRICS] = { [CHANGE_P50] = 500000, [CHANGE_P99] = 990000 };
 	struct change *const c = p->c;
@@ -499,7 +497,7 @@ static int by_change(const void *a, const void *b)
 
 bool change_make(struct change *c)
 {
-	struct pairing p = { .c = c, .nruns = c->sides[CHANGE_OLD].nruns + c->sides[CHANGE_NEW].nruns };
+	struct pair_set p = { .c = c, .nruns = c->sides[CHANGE_OLD].nruns + c->sides[CHANGE_NEW].nruns };
 	bool ok = true;
 
 	c->by_runs = c->sides[CHANGE_OLD].nruns >= NOISE_RUNS && c->sides[CHANGE_NEW].nruns >= NOISE_RUNS;

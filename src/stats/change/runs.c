@@ -1,7 +1,5 @@
-/*
- * The table of a run: spans of its statistics, with names of the old side mapped to those of the new one (a
- * YAML mapping), and source lines removed from names.
- */
+/* The table of a run: spans of its statistics, with names of the old side mapped to those of the new one (a
+ * YAML mapping), and source lines removed from names. */
 #include "stats/change/change.h"
 
 #include <stdlib.h>

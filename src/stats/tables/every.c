@@ -1,7 +1,5 @@
-/*
- * Statistics by interval: spans that start in it, by group; busy time of spans, in each interval that they
- * last in; and values of counters.  Intervals in which nothing happens have no rows.
- */
+/* Statistics by interval: spans that start in it, by group; busy time of spans, in each interval that they
+ * last in; and values of counters.  Intervals in which nothing happens have no rows. */
 #include <inttypes.h>
 #include <stdlib.h>
 

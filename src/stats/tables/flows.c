@@ -1,7 +1,5 @@
-/*
- * Arrows by the names of their ends: the delay from start to end, and ends without a partner.  An end whose
- * start is left out is not counted, nor is its start.
- */
+/* Arrows by the names of their ends: the delay from start to end, and ends without a partner.  An end whose
+ * start is left out is not counted, nor is its start. */
 #include <inttypes.h>
 #include <stdlib.h>
 

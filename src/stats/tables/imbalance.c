@@ -1,8 +1,6 @@
-/*
- * Distribution of the spans of each name over units (threads, processes or hosts): from the total of each
+/* Distribution of the spans of each name over units (threads, processes or hosts): from the total of each
  * unit that has the name, the mean and the maximum; the unit with the maximum; and the unit whose last span
- * of the name ends last.
- */
+ * of the name ends last. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,7 +1,5 @@
-/*
- * Two kinds of spans, A and B, in order of time: the time in which both run at once in each process; and the
- * events of B that begin inside a long span of A on the same track.
- */
+/* Two kinds of spans, A and B, in order of time: the time in which both run at once in each process; and the
+ * events of B that begin inside a long span of A on the same track. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,8 +1,6 @@
-/*
- * Time of each track: busy, waiting, or idle; and its longest gaps, in which it is not busy, with the spans
+/* Time of each track: busy, waiting, or idle; and its longest gaps, in which it is not busy, with the spans
  * that were busy on other tracks of the process meanwhile.  A ring keeps the last busy periods of all tracks;
- * at most SHARE_LOOKS of them are examined per gap.
- */
+ * at most SHARE_LOOKS of them are examined per gap. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,4 @@
-/* The further tables of `stats`, one after the other, and their cells as text, Markdown, HTML,
- * CSV and JSON. */
-
+/* The further tables of `stats` in their order, and their cells as text, Markdown, HTML, CSV and JSON. */
 #include <stdarg.h>
 #include <stdio.h>
 
