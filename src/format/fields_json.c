@@ -14,7 +14,7 @@
 
 /* ---- maps ---- */
 
-#define FEW 16 /* so many keys are compared with each other */
+#define FEW 16 /* keys that are compared pairwise; more go through a table */
 
 static struct slice key_at(const struct value *map, uint32_t i)
 {

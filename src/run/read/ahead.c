@@ -11,7 +11,7 @@
 #include "model/trace_engine.h"
 
 #define AHEAD_BATCHES 32U /* max batches that wait */
-#define AHEAD_FEW 12U     /* a sleeping thread is woken for so many: waking costs as much as reading one */
+#define AHEAD_FEW 12U /* waiting batches that wake a sleeping thread: waking costs as much as reading one */
 #ifndef AHEAD_FIRST
 #define AHEAD_FIRST 64U /* batches before the thread starts; 0 to test short inputs */
 #endif

@@ -17,7 +17,7 @@
 #define LOAD_PART 128U /* a load takes a 128th of the memory */
 #define LOAD_MIN (UINT64_C(4) << 10)
 #define LOAD_MAX (UINT64_C(2) << 20)
-#define LOAD_EVENT 32U  /* a load has room for one key per so many bytes */
+#define LOAD_EVENT 32U  /* bytes of a load for each key that it has room for */
 #define SHAPES_PART 32U /* shapes take a 32nd of the memory */
 #define OUT_BYTES ((size_t)1 << 20)
 #define OUT_FIELDS 65536U
@@ -357,7 +357,7 @@ bool sorter_end(struct sorter *s)
 	return (s->spilled.n > 0 ? merge_file(s) : merge_memory(s)) || failed(s);
 }
 
-/* ORDER_NESTING: of more spans with the same times, parts of so many nest. */
+/* ORDER_NESTING: spans with the same times that nest; more of them nest in groups of this number. */
 #define NEST_MAX 256U
 
 static bool nests(const struct sorter *s)
