@@ -47,17 +47,15 @@ static const struct loss tsv_losses[TSV_LOSSES + 1] = {
 #undef LOSS
 };
 
-/* Cells that all events of a track or class share, with a separator after each. */
-struct shared_cells {
-	const char *p;
-	uint32_t n;
-	uint32_t bad_text, hidden; /* number of texts with losses of these kinds */
+/* Number of texts with losses of these kinds. */
+struct text_lost {
+	uint32_t bad_text, hidden;
 };
 
 struct csv_state {
 	bool tabs;             /* tsv */
 	bool signed_time;      /* ts may be before 0 */
-	struct arena arena;    /* of shared cells */
+	struct arena arena;    /* of the cells that all events of a track or class share */
 	struct lifted *lifted; /* columns of --column; NULL: none */
 };
 
@@ -67,9 +65,6 @@ static inline char separator_of(bool tabs)
 }
 
 /* ---- text cells ---- */
-
-/* Losses of a text, as bits. */
-enum text_loss { TEXT_BAD = 1, TEXT_HIDDEN = 2 };
 
 static bool needs_quotes(struct slice s)
 {
@@ -84,29 +79,30 @@ static bool is_control(const char *p, size_t size)
 	return size == 1 ? (unsigned char)*p < 0x20 || *p == 0x7f : utf8_is_hidden(utf8_point(p, size));
 }
 
-/* Adds a text of csv, whose only escape is the doubled quote.  Returns its losses. */
-static unsigned put_quoted(struct text *t, struct slice s)
+/* Adds a text of csv, whose only escape is the doubled quote (RFC 4180, section 2). */
+static void put_quoted(struct text *t, struct slice s, struct text_lost *lost)
 {
 	const char *const end = s.p + s.n;
-	unsigned lost = 0;
+	bool bad = false, hidden = false;
 
 	for (const char *p = s.p; p < end;) {
 		size_t size = utf8_size(p, (size_t)(end - p));
 		if (size == 0) {
 			text_str(t, TEXT_REPLACEMENT);
 			size = utf8_invalid_run(p, (size_t)(end - p));
-			lost |= TEXT_BAD;
+			bad = true;
 		} else if (*p == '\t' || *p == '\n' || *p == '\r' || !is_control(p, size)) {
 			text_add(t, p, size);
 			if (*p == '"')
 				text_char(t, '"');
 		} else {
 			text_str(t, TEXT_REPLACEMENT);
-			lost |= TEXT_HIDDEN;
+			hidden = true;
 		}
 		p += size;
 	}
-	return lost;
+	lost->bad_text += bad;
+	lost->hidden += hidden;
 }
 
 static void put_escaped(struct text *t, struct slice s)
@@ -130,12 +126,11 @@ static void put_escaped(struct text *t, struct slice s)
 	}
 }
 
-/* Adds a text as a cell, without separators.  Returns its losses. */
-static unsigned put_text_cell(struct text *t, bool tabs, struct slice s)
+/* Adds a text as a cell, without separators. */
+static void put_text_cell(struct text *t, bool tabs, struct slice s, struct text_lost *lost)
 {
 	const bool plain = (s.flags & SLICE_JSON) != 0; /* no character needs an escape */
 	const bool quotes = !tabs && (plain ? s.n > 0 && memchr(s.p, ',', s.n) != NULL : needs_quotes(s));
-	unsigned lost = 0;
 
 	if (quotes)
 		text_char(t, '"');
@@ -144,15 +139,14 @@ static unsigned put_text_cell(struct text *t, bool tabs, struct slice s)
 	else if (tabs)
 		put_escaped(t, s);
 	else
-		lost = put_quoted(t, s);
+		put_quoted(t, s, lost);
 	if (quotes)
 		text_char(t, '"');
-	return lost;
 }
 
 /* ---- fields, a cell of JSON ---- */
 
-#define MAX_EXACT ((UINT64_C(1) << 53) - 1) /* larger integers are text in JSON */
+#define MAX_EXACT ((UINT64_C(1) << 53) - 1) /* larger integers are text in JSON, see fields_json() */
 
 /* Doubles each `c` from offset `from` on.  Works from the end to the front, to move each byte once. */
 static void double_each(struct text *t, size_t from, char c)
@@ -228,19 +222,11 @@ static void put_fields_cell(struct text *t, bool tabs, const struct field *field
 
 /* ---- shared cells ---- */
 
-static void put_name(struct text *t, bool tabs, struct slice name, struct shared_cells *cells)
-{
-	const unsigned lost = put_text_cell(t, tabs, name);
-
-	cells->bad_text += (lost & TEXT_BAD) != 0;
-	cells->hidden += (lost & TEXT_HIDDEN) != 0;
-}
-
 /* Adds the cells of a process or thread: name and number; both are empty if k is NULL. */
-static void put_name_and_id(struct text *t, bool tabs, const struct track *k, struct shared_cells *cells)
+static void put_name_and_id(struct text *t, bool tabs, const struct track *k, struct text_lost *lost)
 {
 	if (k != NULL)
-		put_name(t, tabs, k->name, cells);
+		put_text_cell(t, tabs, k->name, lost);
 	text_char(t, separator_of(tabs));
 	if (k != NULL && k->has_id)
 		text_u64(t, k->id);
@@ -248,56 +234,28 @@ static void put_name_and_id(struct text *t, bool tabs, const struct track *k, st
 }
 
 /* Adds process, pid, thread, tid, track, lane. */
-static void put_track_cells(struct text *t, bool tabs, const struct track *k, struct shared_cells *cells)
+static void put_track_cells(struct text *t, bool tabs, const struct track *k, struct text_lost *lost)
 {
 	const struct track *const base = track_without_lane(k);
 
-	put_name_and_id(t, tabs, track_process(k), cells);
-	put_name_and_id(t, tabs, track_thread_or_null(base), cells);
+	put_name_and_id(t, tabs, track_process(k), lost);
+	put_name_and_id(t, tabs, track_thread_or_null(base), lost);
 	if (base->is_child)
-		put_name(t, tabs, base->name, cells);
+		put_text_cell(t, tabs, base->name, lost);
 	text_char(t, separator_of(tabs));
 	text_u64(t, k->lane);
 	text_char(t, separator_of(tabs));
 }
 
-static const struct shared_cells *store_cells(struct csv_state *st, const struct text *t,
-                                              struct shared_cells *cells)
+/* Copies cells with their separators, and frees the text.  Returns NULL on OOM. */
+static const struct slice *store_cells(struct csv_state *st, struct text *t)
 {
-	struct shared_cells *const to = t->failed ? NULL : arena_alloc(&st->arena, sizeof *to);
-	const struct slice text = slice_of(t->p, t->n), none = { .p = NULL };
-	const struct slice copy = to != NULL ? arena_copy(&st->arena, text) : none;
+	struct slice *const cells = t->failed ? NULL : arena_alloc(&st->arena, sizeof *cells);
 
-	if (copy.p == NULL)
-		return NULL;
-	cells->p = copy.p;
-	cells->n = copy.n;
-	*to = *cells;
-	return to;
-}
-
-static bool declare_track(struct csv_state *st, struct track *k)
-{
-	struct shared_cells cells = { .p = NULL };
-	struct text t = { .p = NULL };
-
-	put_track_cells(&t, st->tabs, k, &cells);
-	k->declared = store_cells(st, &t, &cells);
-	text_free(&t);
-	return k->declared != NULL;
-}
-
-static bool declare_class(struct csv_state *st, struct class *c)
-{
-	struct shared_cells cells = { .p = NULL };
-	struct text t = { .p = NULL };
-
-	text_char(&t, separator_of(st->tabs));
-	put_name(&t, st->tabs, c->category, &cells);
-	text_char(&t, separator_of(st->tabs));
-	c->declared = store_cells(st, &t, &cells);
-	text_free(&t);
-	return c->declared != NULL;
+	if (cells != NULL)
+		*cells = arena_copy(&st->arena, slice_of(t->p, t->n));
+	text_free(t);
+	return cells != NULL && cells->p != NULL ? cells : NULL;
 }
 
 /* ---- losses ---- */
@@ -310,12 +268,12 @@ static void count_loss(const struct csv_state *st, struct chunk *c, enum csv_los
 }
 
 /* Counts losses of text cells.  tsv has none: its escapes can express all bytes. */
-static void count_text_losses(struct chunk *c, uint32_t bad_text, uint32_t hidden, uint64_t offset)
+static void count_text_losses(struct chunk *c, struct text_lost lost, uint64_t offset)
 {
-	if (bad_text > 0)
-		ledger_add(&c->ledger, &csv_losses[CSV_LOSS_BAD_TEXT], offset, bad_text);
-	if (hidden > 0)
-		ledger_add(&c->ledger, &csv_losses[CSV_LOSS_HIDDEN], offset, hidden);
+	if (lost.bad_text > 0)
+		ledger_add(&c->ledger, &csv_losses[CSV_LOSS_BAD_TEXT], offset, lost.bad_text);
+	if (lost.hidden > 0)
+		ledger_add(&c->ledger, &csv_losses[CSV_LOSS_HIDDEN], offset, lost.hidden);
 }
 
 static void count_field_losses(const struct csv_state *st, struct chunk *c,
@@ -373,6 +331,7 @@ static void put_text_value(const struct csv_state *st, struct chunk *c, enum lif
                            const struct value *v, uint64_t offset)
 {
 	struct fields_json_lost lost = { .bad_text = 0 };
+	struct text_lost lost_text = { 0 };
 	const bool direct = type == LIFTED_TEXT && v->type == VALUE_STRING;
 	struct text made = { .p = NULL };
 
@@ -380,8 +339,9 @@ static void put_text_value(const struct csv_state *st, struct chunk *c, enum lif
 		lifted_text(type, v, &made, &lost);
 	c->text.failed |= made.failed;
 	const struct slice s = direct ? value_text(v) : slice_of(made.p, made.n);
-	const unsigned lost_text = made.failed ? 0 : put_text_cell(&c->text, st->tabs, s);
-	count_text_losses(c, (lost_text & TEXT_BAD) != 0, (lost_text & TEXT_HIDDEN) != 0, offset);
+	if (!made.failed)
+		put_text_cell(&c->text, st->tabs, s, &lost_text);
+	count_text_losses(c, lost_text, offset);
 	count_field_losses(st, c, &lost, offset);
 	text_free(&made);
 }
@@ -423,9 +383,9 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
                        struct chunk *c)
 {
 	const struct kind *const kind = &kinds[event_kind(e)];
-	const struct shared_cells *const cls = e->cls->declared;
-	const struct shared_cells *const track = e->track->declared;
+	const struct slice *const cls = e->cls->declared, *const track = e->track->declared;
 	struct fields_json_lost lost = { .bad_text = 0 };
+	struct text_lost lost_text = { 0 };
 	const char separator = separator_of(st->tabs);
 	struct text *const t = &c->text;
 	char *p = text_reserve(t, ROW_BYTES);
@@ -441,7 +401,7 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 		p = decimal_u64(p, e->dur);
 	*p++ = separator;
 	t->n = (size_t)(p - t->p);
-	const unsigned lost_text = put_text_cell(t, st->tabs, e->name);
+	put_text_cell(t, st->tabs, e->name, &lost_text);
 	if ((p = text_reserve(t, (size_t)cls->n + track->n + ROW_BYTES)) == NULL)
 		return;
 	p = text_put(p, cls->p, cls->n);
@@ -468,8 +428,7 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 		*p++ = '\r';
 	*p++ = '\n';
 	t->n = (size_t)(p - t->p);
-	if (lost_text != 0)
-		count_text_losses(c, (lost_text & TEXT_BAD) != 0, (lost_text & TEXT_HIDDEN) != 0, e->offset);
+	count_text_losses(c, lost_text, e->offset);
 	if (fields_json_lost_any(&lost))
 		count_field_losses(st, c, &lost, e->offset);
 }
@@ -506,9 +465,9 @@ static bool write_header(struct writer *w, struct chunk *chunk, bool tabs)
 		lifted_open(st->lifted, w->options);
 		for (uint32_t i = 0; i < st->lifted->n; i++) {
 			text_char(&chunk->text, separator_of(tabs));
-			const unsigned lost =
-			    put_text_cell(&chunk->text, tabs, lifted_name(&st->lifted->columns[i]));
-			count_text_losses(chunk, (lost & TEXT_BAD) != 0, (lost & TEXT_HIDDEN) != 0, 0);
+			struct text_lost lost = { 0 };
+			put_text_cell(&chunk->text, tabs, lifted_name(&st->lifted->columns[i]), &lost);
+			count_text_losses(chunk, lost, 0);
 		}
 	}
 	text_str(&chunk->text, tabs ? "\n" : "\r\n");
@@ -527,25 +486,28 @@ static bool tsv_open(struct writer *w, struct chunk *chunk)
 
 static bool csv_declare(struct writer *w, const struct batch *b, struct chunk *chunk)
 {
-	for (uint32_t i = 0; i < b->ntracks; i++)
-		if (!declare_track(w->state, b->tracks[i]))
-			return false;
-	for (uint32_t i = 0; i < b->nclasses; i++)
-		if (!declare_class(w->state, b->classes[i]))
-			return false;
-	return true;
+	struct csv_state *const st = w->state;
+	struct text_lost lost = { 0 };
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < b->ntracks; i++) {
+		struct text t = { .p = NULL };
+		put_track_cells(&t, st->tabs, b->tracks[i], &lost);
+		ok = (b->tracks[i]->declared = store_cells(st, &t)) != NULL;
+	}
+	for (uint32_t i = 0; ok && i < b->nclasses; i++) {
+		struct text t = { .p = NULL };
+		text_char(&t, separator_of(st->tabs));
+		put_text_cell(&t, st->tabs, b->classes[i]->category, &lost);
+		text_char(&t, separator_of(st->tabs));
+		ok = (b->classes[i]->declared = store_cells(st, &t)) != NULL;
+	}
+	count_text_losses(chunk, lost, 0);
+	return ok;
 }
 
 static void csv_render(const void *state, const struct batch *b, struct chunk *chunk)
 {
-	for (uint32_t i = 0; i < b->ntracks; i++) {
-		const struct shared_cells *const cells = b->tracks[i]->declared;
-		count_text_losses(chunk, cells->bad_text, cells->hidden, 0);
-	}
-	for (uint32_t i = 0; i < b->nclasses; i++) {
-		const struct shared_cells *const cells = b->classes[i]->declared;
-		count_text_losses(chunk, cells->bad_text, cells->hidden, 0);
-	}
 	for (uint32_t i = 0; i < b->n; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
 			render_row(state, b, &b->events[i], chunk);
@@ -554,7 +516,6 @@ static void csv_render(const void *state, const struct batch *b, struct chunk *c
 static bool csv_close(struct writer *w, struct chunk *chunk)
 {
 	const struct csv_state *const st = w->state;
-
 	const struct trace *const trace = w->run->trace;
 	uint32_t hosts = 0;
 
