@@ -35,6 +35,10 @@ static const struct loss losses[FOLDED_LOSSES + 1] = {
 #define FOLDED_NAME_MAX 1024U              /* bytes of a name that are shown */
 #define FOLDED_TREE_MAX ((size_t)64 << 20) /* bytes of the tree; a full one is written and emptied */
 #define FOLDED_OPEN_MAX 4096U              /* open spans of a track, frames of a sample */
+#define MAX_DEPTH (FOLDED_OPEN_MAX + 2)    /* process, thread, spans */
+#define MAX_LINES ((uint64_t)64 << 20)     /* bytes of lines written in full, per tree */
+#define SHORT_STACK 64                     /* minimum bytes of a line after that */
+#define MAX_RUNS 64U                       /* runs that are searched for enclosing spans of a span */
 
 /* ---- the tree of stacks ---- */
 
@@ -61,9 +65,9 @@ struct folded_frame {
 };
 
 /* Frame of spans that are not selected: they take time from the spans around them, and have no line. */
-#define FOLDED_LEFT_OUT (UINT32_MAX - 1)
+#define FRAME_LEFT_OUT (UINT32_MAX - 1)
 
-/* Zero-initialise, then call folded_tree_begin().  Nodes and frames are numbers; UINT32_MAX is OOM, also as
+/* Zero-initialise, then call begin_tree().  Nodes and frames are numbers; UINT32_MAX is OOM, also as
  * an argument. */
 struct folded_tree {
 	struct folded_node *nodes; /* [0] is the root, which has no frame */
@@ -77,10 +81,6 @@ struct folded_tree {
 	struct text scratch;
 	uint64_t line_bytes_left; /* bytes of lines that are written in full, see FOLDED_STACK_CUT */
 };
-
-#define MAX_LINES ((uint64_t)64 << 20)  /* bytes of lines written in full, per tree */
-#define SHORT_STACK 64                  /* minimum bytes of a line after that */
-#define MAX_DEPTH (FOLDED_OPEN_MAX + 2) /* process, thread, spans */
 
 /* ---- frames ---- */
 
@@ -128,7 +128,7 @@ static void put_name(struct text *t, struct slice name)
 }
 
 /* Returns the frame of a name, after adding it if it is new. */
-static uint32_t folded_frame_of(struct folded_tree *t, struct slice name)
+static uint32_t find_frame(struct folded_tree *t, struct slice name)
 {
 	if (name.n > FOLDED_NAME_MAX + 1)
 		name.n = FOLDED_NAME_MAX + 1; /* one more, so that text_visible() shows the cut */
@@ -163,7 +163,7 @@ static uint32_t add_node(struct folded_tree *t, uint32_t parent, uint32_t frame)
 }
 
 /* Returns the child of a node that has this frame, after adding it if it is new. */
-static uint32_t folded_node_of(struct folded_tree *t, uint32_t parent, uint32_t frame)
+static uint32_t find_node(struct folded_tree *t, uint32_t parent, uint32_t frame)
 {
 	if (parent == UINT32_MAX || frame == UINT32_MAX)
 		return UINT32_MAX;
@@ -177,13 +177,13 @@ static uint32_t folded_node_of(struct folded_tree *t, uint32_t parent, uint32_t 
 	return add_node(t, parent, frame);
 }
 
-static bool folded_tree_begin(struct folded_tree *t)
+static bool begin_tree(struct folded_tree *t)
 {
 	t->line_bytes_left = MAX_LINES;
 	return add_node(t, 0, 0) == 0;
 }
 
-static void folded_tree_free(struct folded_tree *t)
+static void free_tree(struct folded_tree *t)
 {
 	free(t->nodes);
 	free(t->frames);
@@ -194,7 +194,7 @@ static void folded_tree_free(struct folded_tree *t)
 }
 
 /* Returns the bytes of memory that the tree uses. */
-static size_t folded_tree_size(const struct folded_tree *t)
+static size_t tree_size(const struct folded_tree *t)
 {
 	/* Arrays grow by doubling. */
 	return 2 * (t->nnodes * sizeof *t->nodes + t->nframes * sizeof *t->frames) + t->arena.used +
@@ -215,16 +215,15 @@ static uint32_t get_path(const struct folded_tree *t, uint32_t node, uint32_t pa
 }
 
 /* Copies a node of another tree, with its parents but without times. */
-static uint32_t folded_node_copy(struct folded_tree *t, const struct folded_tree *from, uint32_t node)
+static uint32_t copy_node(struct folded_tree *t, const struct folded_tree *from, uint32_t node)
 {
 	uint32_t path[MAX_DEPTH], copy = 0;
 	const uint32_t depth = get_path(from, node, path);
 
 	for (uint32_t i = 0; i < depth && copy != UINT32_MAX; i++)
-		copy = folded_node_of(t, copy,
-		                      path[i] == FOLDED_LEFT_OUT
-		                          ? FOLDED_LEFT_OUT
-		                          : folded_frame_of(t, from->frames[path[i]].name));
+		copy = find_node(t, copy,
+		                 path[i] == FRAME_LEFT_OUT ? FRAME_LEFT_OUT
+		                                           : find_frame(t, from->frames[path[i]].name));
 	return copy;
 }
 
@@ -239,7 +238,7 @@ static void write_node(struct folded_tree *t, uint32_t node, struct chunk *chunk
 	bool cut = false;
 
 	for (uint32_t i = 0; i < depth && !cut; i++) {
-		if (path[i] == FOLDED_LEFT_OUT)
+		if (path[i] == FRAME_LEFT_OUT)
 			continue;
 		if (i > 0)
 			text_char(out, ';');
@@ -255,14 +254,14 @@ static void write_node(struct folded_tree *t, uint32_t node, struct chunk *chunk
 }
 
 /* Adds a line for each stack with self time. */
-static void folded_tree_write(struct folded_tree *t, struct chunk *chunk)
+static void write_tree(struct folded_tree *t, struct chunk *chunk)
 {
 	for (uint32_t i = 1; i < t->nnodes && !chunk->text.failed; i++)
-		if ((t->nodes[i].self > 0 || t->nodes[i].shown) && t->nodes[i].frame != FOLDED_LEFT_OUT)
+		if ((t->nodes[i].self > 0 || t->nodes[i].shown) && t->nodes[i].frame != FRAME_LEFT_OUT)
 			write_node(t, i, chunk);
 }
 
-#define MAX_RUNS 64U /* runs that are searched for enclosing spans of a span */
+/* ---- self times of open spans ---- */
 
 /* The open spans of one track. */
 struct stack {
@@ -282,8 +281,6 @@ struct folded_writer {
 	uint64_t bias;             /* makes signed times sort as unsigned ones */
 };
 
-/* ---- self times of open spans ---- */
-
 static void close_until(struct stack *s, uint64_t time)
 {
 	for (const struct covered_span *o; (o = covered_spans_pop(&s->open, time)) != NULL;) {
@@ -302,8 +299,8 @@ static void open_pending(struct stack *s, struct chunk *chunk)
 	while (s->npending > 0) {
 		if (!covered_spans_cover(&s->open, start, end, MAX_RUNS, &parent))
 			ledger_add(&chunk->ledger, &losses[FOLDED_OVERLAP], s->pending_offset, 1);
-		const uint32_t node = folded_node_of(s->tree, parent != NULL ? parent->what : s->root,
-		                                     s->pending[--s->npending]);
+		const uint32_t node =
+		    find_node(s->tree, parent != NULL ? parent->what : s->root, s->pending[--s->npending]);
 		if (node == UINT32_MAX || !covered_spans_push(&s->open, start, end, node)) {
 			chunk->text.failed = true;
 			return;
@@ -346,10 +343,10 @@ static void close_all(struct stack *s, struct chunk *chunk)
 static uint32_t track_node(struct folded_tree *t, const struct track *k)
 {
 	const struct track *const process = track_process(k);
-	uint32_t node = folded_node_of(t, 0, folded_frame_of(t, process->name));
+	uint32_t node = find_node(t, 0, find_frame(t, process->name));
 
 	if (process != k && node != UINT32_MAX)
-		node = folded_node_of(t, node, folded_frame_of(t, k->name));
+		node = find_node(t, node, find_frame(t, k->name));
 	return node;
 }
 
@@ -369,23 +366,23 @@ static void restart_tree(struct folded_writer *st, struct chunk *chunk)
 {
 	struct folded_tree fresh = { .nodes = NULL };
 	struct stack *const s = &st->stack;
-	bool ok = folded_tree_begin(&fresh);
+	bool ok = begin_tree(&fresh);
 
-	folded_tree_write(&st->tree, chunk);
+	write_tree(&st->tree, chunk);
 	if (ok && st->track != NULL)
-		s->root = folded_node_copy(&fresh, &st->tree, s->root);
+		s->root = copy_node(&fresh, &st->tree, s->root);
 	ok = ok && s->root != UINT32_MAX;
 	for (uint32_t i = 0; i < s->open.n && ok; i++) {
-		s->open.spans[i].what = folded_node_copy(&fresh, &st->tree, s->open.spans[i].what);
+		s->open.spans[i].what = copy_node(&fresh, &st->tree, s->open.spans[i].what);
 		ok = s->open.spans[i].what != UINT32_MAX;
 	}
 	for (uint32_t i = 0; i < s->npending && ok; i++) {
-		if (s->pending[i] != FOLDED_LEFT_OUT)
-			s->pending[i] = folded_frame_of(&fresh, st->tree.frames[s->pending[i]].name);
+		if (s->pending[i] != FRAME_LEFT_OUT)
+			s->pending[i] = find_frame(&fresh, st->tree.frames[s->pending[i]].name);
 		ok = s->pending[i] != UINT32_MAX;
 	}
 	chunk->text.failed |= !ok;
-	folded_tree_free(&st->tree);
+	free_tree(&st->tree);
 	st->tree = fresh;
 }
 
@@ -396,7 +393,7 @@ static void count_span(struct folded_writer *st, const struct event *e, struct c
 	const uint64_t start = e->ts ^ st->bias;
 	const uint64_t end = e->dur > UINT64_MAX - start ? UINT64_MAX : start + e->dur;
 	const bool left_out = (e->flags & EVENT_LEFT_OUT) != 0;
-	const uint32_t frame = left_out ? FOLDED_LEFT_OUT : folded_frame_of(&st->tree, e->name);
+	const uint32_t frame = left_out ? FRAME_LEFT_OUT : find_frame(&st->tree, e->name);
 
 	if (frame == UINT32_MAX) {
 		chunk->text.failed = true;
@@ -405,7 +402,7 @@ static void count_span(struct folded_writer *st, const struct event *e, struct c
 	if (e->name.n > FOLDED_NAME_MAX && !left_out)
 		ledger_add(&chunk->ledger, &losses[FOLDED_NAME_CUT], e->offset, 1);
 	add_pending(&st->stack, start, end, frame, e->offset, (e->flags & EVENT_INNER) != 0, chunk);
-	if (!chunk->text.failed && folded_tree_size(&st->tree) >= FOLDED_TREE_MAX)
+	if (!chunk->text.failed && tree_size(&st->tree) >= FOLDED_TREE_MAX)
 		restart_tree(st, chunk);
 }
 
@@ -426,14 +423,14 @@ static void count_sample(struct folded_writer *st, const struct batch *b, const 
 		ledger_add(&chunk->ledger, &losses[FOLDED_TOO_DEEP], e->offset, 1);
 	for (uint32_t i = 0; i < stack.n && i < FOLDED_OPEN_MAX && node != UINT32_MAX; i++) {
 		const struct slice name = call_stack_from_root(&stack, i, address);
-		node = folded_node_of(&st->tree, node, folded_frame_of(&st->tree, name));
+		node = find_node(&st->tree, node, find_frame(&st->tree, name));
 	}
 	if (node == UINT32_MAX) {
 		chunk->text.failed = true;
 		return;
 	}
 	st->tree.nodes[node].self++;
-	if (folded_tree_size(&st->tree) >= FOLDED_TREE_MAX)
+	if (tree_size(&st->tree) >= FOLDED_TREE_MAX)
 		restart_tree(st, chunk);
 }
 
@@ -487,7 +484,7 @@ static bool folded_open(struct writer *w, struct chunk *chunk)
 	st->samples = stacks != NULL ? (enum plan_stack)option_word(stack_kinds, stacks) : PLAN_STACK_ANY;
 	st->bias = (uint64_t)w->run->signed_time << 63;
 	st->stack.tree = &st->tree;
-	return folded_tree_begin(&st->tree);
+	return begin_tree(&st->tree);
 }
 
 static void folded_write(void *state, const struct batch *b, struct chunk *chunk)
@@ -503,7 +500,7 @@ static bool folded_close(struct writer *w, struct chunk *chunk)
 
 	close_all(&st->stack, chunk);
 	if (!chunk->text.failed)
-		folded_tree_write(&st->tree, chunk);
+		write_tree(&st->tree, chunk);
 	if (w->run->trace->nmeta > 0)
 		ledger_add(&chunk->ledger, &losses[FOLDED_FACTS], 0, w->run->trace->nmeta);
 	return true;
@@ -513,7 +510,7 @@ static void folded_free(void *state)
 {
 	struct folded_writer *const st = state;
 
-	folded_tree_free(&st->tree);
+	free_tree(&st->tree);
 	free(st->stack.open.spans);
 	free(st->stack.pending);
 }

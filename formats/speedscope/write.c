@@ -12,15 +12,10 @@
 #include "out/tracks.h"
 #include "speedscope/speedscope.h"
 
-/* ---- frames and sampled profiles ---- */
+/* ---- frames ---- */
 
-/*
- * Frames, each stored once as JSON and numbered, and call stacks as lists of these numbers.  Consecutive
- * samples with the same stack become one with a weight.
- */
-
-/* A frame is a name and a category; each pair is stored once.  The JSON is written at the end.
- * Zero-initialised. */
+/* A frame is a name and a category; each pair is stored once as JSON, and numbered.  The JSON is written at
+ * the end.  Zero-initialised. */
 struct speedscope_frames {
 	struct text json; /* elements of the list of frames */
 	struct text key;  /* key of the frame that is searched */
@@ -33,7 +28,7 @@ struct speedscope_frames {
 };
 
 /* Returns the number of a category, from 1 on; 0 on OOM.  Keeps a pointer to its text. */
-static uint32_t speedscope_category(struct speedscope_frames *f, struct slice category)
+static uint32_t find_category(struct speedscope_frames *f, struct slice category)
 {
 	const uint32_t found = tabletext_get(&f->categories, category);
 
@@ -82,8 +77,8 @@ static bool has_space(const struct speedscope_frames *f, struct slice name, stru
 }
 
 /* Returns the number of a frame.  category: its number and `text`; 0: none.  offset: of the event. */
-static uint32_t speedscope_frame(struct speedscope_frames *f, struct slice name, uint32_t category,
-                                 struct slice text, uint64_t offset, struct chunk *chunk)
+static uint32_t find_frame(struct speedscope_frames *f, struct slice name, uint32_t category,
+                           struct slice text, uint64_t offset, struct chunk *chunk)
 {
 	if (name.n == 0)
 		name = SLICE_LIT("(no name)");
@@ -117,7 +112,7 @@ static uint32_t speedscope_frame(struct speedscope_frames *f, struct slice name,
 	return f->n - 1;
 }
 
-static void speedscope_frames_free(struct speedscope_frames *f)
+static void free_frames(struct speedscope_frames *f)
 {
 	text_free(&f->json);
 	text_free(&f->key);
@@ -135,9 +130,10 @@ static void write_weight(struct speedscope_samples *s)
 	text_u64(&s->weights, s->weight);
 }
 
-/* Adds a sample.  A stack deeper than SPEEDSCOPE_STACK_DEPTH loses its innermost frames. */
-static void speedscope_samples_add(struct speedscope_samples *s, struct speedscope_frames *frames,
-                                   const struct call_stack *stack, uint64_t offset, struct chunk *chunk)
+/* Adds a sample, whose call stack is a list of numbers of frames; consecutive samples with the same stack
+ * become one with a weight.  A stack deeper than SPEEDSCOPE_STACK_DEPTH loses its innermost frames. */
+static void append_stack(struct speedscope_samples *s, struct speedscope_frames *frames,
+                         const struct call_stack *stack, uint64_t offset, struct chunk *chunk)
 {
 	struct text *const t = &s->stacks;
 	const uint32_t depth = stack->n < SPEEDSCOPE_STACK_DEPTH ? stack->n : SPEEDSCOPE_STACK_DEPTH;
@@ -154,7 +150,7 @@ static void speedscope_samples_add(struct speedscope_samples *s, struct speedsco
 		const struct slice name = call_stack_from_root(stack, i, address);
 		if (i > 0)
 			text_char(t, ',');
-		text_u64(t, speedscope_frame(frames, name, 0, name, offset, chunk));
+		text_u64(t, find_frame(frames, name, 0, name, offset, chunk));
 	}
 	text_char(t, ']');
 	if (t->failed) {
@@ -198,10 +194,12 @@ void speedscope_samples_free(struct speedscope_samples *s)
 	text_free(&s->weights);
 }
 
+/* ---- profiles of a track ---- */
+
 #define SAMPLED 8                          /* sampled profiles of one track */
 #define MAX_SAMPLE_BYTES ((size_t)8 << 20) /* bytes in memory; above, a new part starts */
 #define CHECK_INTERVAL 256                 /* events between two checks of MAX_SAMPLE_BYTES */
-#define EXACT (UINT64_C(1) << 53)          /* a double represents integers up to this */
+#define MAX_EXACT (UINT64_C(1) << 53)      /* a double represents integers up to this */
 
 /* Biased times sort as unsigned numbers: the highest bit of signed times is inverted. */
 struct clock {
@@ -214,7 +212,7 @@ struct clock {
  * the longer first.  The last of several spans with equal start and end encloses the others, as in the
  * statistics, so they are pending until another span arrives.  All times are biased.
  */
-struct lane {
+struct evented {
 	struct nested_spans open; /* `what` is the frame */
 	uint32_t *pending;        /* frames */
 	uint32_t npending, pending_cap;
@@ -230,15 +228,15 @@ struct speedscope_writer {
 	struct clock clock;
 	const struct track *track; /* of the current profiles; NULL: none yet */
 	uint32_t part;             /* part of these profiles, from 1 on */
-	struct lane lane;
+	struct evented evented;
 	struct speedscope_samples samples[SAMPLED];
 	uint32_t nsamples;
-	uint64_t events;
+	uint64_t events; /* since the start of the output, to check the size of samples at intervals */
 	uint32_t profiles;
-	uint32_t largest;       /* profile with the most events or samples */
-	uint64_t largest_count; /* its events or samples */
-	bool largest_is_cpu;    /* it has CPU samples, which are preferred */
-	const struct trace *trace;
+	uint32_t largest;          /* profile with the most events or samples */
+	uint64_t largest_count;    /* its events or samples */
+	bool largest_is_cpu;       /* it has CPU samples, which are preferred */
+	const struct trace *trace; /* borrowed; its times are known before the first event */
 };
 
 /* ---- spans of a track ---- */
@@ -255,7 +253,7 @@ static void write_event(struct speedscope_writer *st, char type, uint32_t frame,
                         struct chunk *chunk)
 {
 	static const char open[] = ",\n{\"type\":\"O\",\"frame\":", close[] = ",\n{\"type\":\"C\",\"frame\":";
-	struct lane *const l = &st->lane;
+	struct evented *const l = &st->evented;
 	struct text *const t = &chunk->text;
 	const size_t skip = l->events == 0 ? 1 : 0; /* no comma before the first */
 	char *p = text_reserve(t, sizeof open + 2 * DECIMAL_U64_MAX + 16);
@@ -275,14 +273,14 @@ static void write_event(struct speedscope_writer *st, char type, uint32_t frame,
 
 static void close_until(struct speedscope_writer *st, uint64_t time, struct chunk *chunk)
 {
-	for (const struct nested_span *o; (o = nested_spans_pop(&st->lane.open, time)) != NULL;)
+	for (const struct nested_span *o; (o = nested_spans_pop(&st->evented.open, time)) != NULL;)
 		write_event(st, 'C', (uint32_t)o->what, o->end, chunk);
 }
 
 /* Opens the pending spans, the last one first. */
 static void open_pending(struct speedscope_writer *st, struct chunk *chunk)
 {
-	struct lane *const l = &st->lane;
+	struct evented *const l = &st->evented;
 	const struct nested_span *const around = nested_spans_last(&l->open);
 	uint64_t end = l->pending_end;
 
@@ -302,7 +300,7 @@ static void open_pending(struct speedscope_writer *st, struct chunk *chunk)
 static void add_pending(struct speedscope_writer *st, uint64_t start, uint64_t end, uint32_t frame,
                         uint64_t offset, bool inner, struct chunk *chunk)
 {
-	struct lane *const l = &st->lane;
+	struct evented *const l = &st->evented;
 
 	if (l->npending == 0 || start != l->pending_start || end != l->pending_end || inner) {
 		open_pending(st, chunk);
@@ -362,7 +360,7 @@ static void compare_size(struct speedscope_writer *st, uint64_t count, bool is_c
 	st->largest = st->profiles - 1;
 }
 
-static void write_lane_head(struct speedscope_writer *st, struct chunk *chunk)
+static void write_evented_head(struct speedscope_writer *st, struct chunk *chunk)
 {
 	write_head(st, "evented", NULL, chunk);
 	text_str(&chunk->text, ",\"unit\":\"nanoseconds\",\"events\":[");
@@ -376,9 +374,9 @@ static void write_time(struct text *t, struct clock clock, uint64_t time)
 		t->n = (size_t)(put_time(p, clock, time) - t->p);
 }
 
-static void write_lane_end(struct speedscope_writer *st, struct text *t)
+static void write_evented_end(struct speedscope_writer *st, struct text *t)
 {
-	const struct lane *const l = &st->lane;
+	const struct evented *const l = &st->evented;
 	const bool known = st->trace->has_times; /* one time axis for all profiles */
 
 	text_str(t, "],\"startValue\":");
@@ -392,9 +390,9 @@ static void write_lane_end(struct speedscope_writer *st, struct text *t)
 /* Ends the evented profile, after its spans were closed, and writes the sampled ones. */
 static void end_profiles(struct speedscope_writer *st, struct chunk *chunk)
 {
-	if (st->lane.events > 0)
-		write_lane_end(st, &chunk->text);
-	st->lane.events = 0;
+	if (st->evented.events > 0)
+		write_evented_end(st, &chunk->text);
+	st->evented.events = 0;
 	for (uint32_t i = 0; i < st->nsamples; i++) {
 		struct speedscope_samples *const s = &st->samples[i];
 		if (s->count == 0)
@@ -421,7 +419,7 @@ static void end_track(struct speedscope_writer *st, struct chunk *chunk)
  * and opened again in the next part. */
 static void start_part(struct speedscope_writer *st, const struct event *e, struct chunk *chunk)
 {
-	struct lane *const l = &st->lane;
+	struct evented *const l = &st->evented;
 	const uint64_t now = e->ts ^ st->clock.bias;
 
 	open_pending(st, chunk);
@@ -432,15 +430,9 @@ static void start_part(struct speedscope_writer *st, const struct event *e, stru
 	st->part++;
 	add_loss(chunk, SPEEDSCOPE_PARTS, e->offset);
 	if (l->open.n > 0)
-		write_lane_head(st, chunk);
+		write_evented_head(st, chunk);
 	for (uint32_t i = 0; i < l->open.n; i++)
 		write_event(st, 'O', (uint32_t)l->open.spans[i].what, now, chunk);
-}
-
-/* Returns the size in bytes. */
-static inline size_t samples_size(const struct speedscope_samples *s)
-{
-	return s->stacks.n + s->weights.n;
 }
 
 static bool is_part_full(const struct speedscope_writer *st)
@@ -448,7 +440,7 @@ static bool is_part_full(const struct speedscope_writer *st)
 	size_t bytes = 0;
 
 	for (uint32_t i = 0; i < st->nsamples; i++)
-		bytes += samples_size(&st->samples[i]);
+		bytes += st->samples[i].stacks.n + st->samples[i].weights.n;
 	return bytes >= MAX_SAMPLE_BYTES;
 }
 
@@ -458,7 +450,7 @@ static bool is_exact(const struct speedscope_writer *st, uint64_t time)
 {
 	const uint64_t ts = st->clock.zero != 0 ? time - st->clock.zero : time ^ st->clock.bias;
 
-	return (st->clock.zero == 0 && st->clock.bias != 0 && ts > INT64_MAX ? -ts : ts) <= EXACT;
+	return (st->clock.zero == 0 && st->clock.bias != 0 && ts > INT64_MAX ? -ts : ts) <= MAX_EXACT;
 }
 
 static void add_span(struct speedscope_writer *st, const struct event *e, struct chunk *chunk)
@@ -467,12 +459,12 @@ static void add_span(struct speedscope_writer *st, const struct event *e, struct
 	const uint64_t start = e->ts ^ st->clock.bias;
 	const uint64_t end = e->dur > UINT64_MAX - start ? UINT64_MAX : start + e->dur;
 	const uint32_t frame =
-	    speedscope_frame(&st->frames, e->name, *category, e->cls->category, e->offset, chunk);
+	    find_frame(&st->frames, e->name, *category, e->cls->category, e->offset, chunk);
 
 	if (!is_exact(st, start) || !is_exact(st, end))
 		add_loss(chunk, SPEEDSCOPE_TIME_ROUNDED, e->offset);
-	if (st->lane.events == 0 && st->lane.npending == 0)
-		write_lane_head(st, chunk);
+	if (st->evented.events == 0 && st->evented.npending == 0)
+		write_evented_head(st, chunk);
 	add_pending(st, start, end, frame, e->offset, (e->flags & EVENT_INNER) != 0, chunk);
 }
 
@@ -509,7 +501,7 @@ static void add_sample(struct speedscope_writer *st, const struct batch *b, cons
 		add_loss(chunk, SPEEDSCOPE_NO_DURATION, e->offset);
 		return;
 	}
-	speedscope_samples_add(s, &st->frames, &stack, e->offset, chunk);
+	append_stack(s, &st->frames, &stack, e->offset, chunk);
 	if (event_has_category(e) && !slice_is(e->cls->category, "stack"))
 		add_loss(chunk, SPEEDSCOPE_CATEGORY, e->offset);
 	if (e->nfields > 1)
@@ -562,7 +554,7 @@ static bool speedscope_declare(struct writer *w, const struct batch *b, struct c
 		uint32_t *const category = arena_alloc(&st->arena, sizeof *category);
 		if (category == NULL)
 			return false;
-		*category = speedscope_category(&st->frames, b->classes[i]->category);
+		*category = find_category(&st->frames, b->classes[i]->category);
 		if (*category == 0)
 			return false;
 		b->classes[i]->declared = category;
@@ -574,11 +566,11 @@ static void speedscope_write(void *state, const struct batch *b, struct chunk *c
 {
 	struct speedscope_writer *const st = state;
 
+	st->clock.zero = st->trace->has_times ? st->trace->first_start : 0;
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
 		if (e->track == NULL)
 			continue;
-		st->clock.zero = st->trace->has_times ? st->trace->first_start : 0;
 		if (e->track != st->track) {
 			end_track(st, chunk);
 			st->track = e->track;
@@ -615,10 +607,10 @@ static void speedscope_free(void *state)
 {
 	struct speedscope_writer *const st = state;
 
-	speedscope_frames_free(&st->frames);
+	free_frames(&st->frames);
 	arena_free(&st->arena);
-	free(st->lane.open.spans);
-	free(st->lane.pending);
+	free(st->evented.open.spans);
+	free(st->evented.pending);
 	for (uint32_t i = 0; i < SAMPLED; i++)
 		speedscope_samples_free(&st->samples[i]);
 }
