@@ -3,12 +3,11 @@
  * series; fields become rows of arg.  SQLite needs random access to its file, which not all outputs allow, so
  * the database is created in a temporary file and copied at the end.
  */
-#include "model/event_traits.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "model/event_traits.h"
 #include "out/facts.h"
 #include "out/kind.h"
 #include "sqlite/sqlite.h"
@@ -185,7 +184,7 @@ static int files_time(sqlite3_vfs *vfs, double *days)
 }
 
 /* Registers the file system *f, zero-initialised, which must not move.  Returns a result code of SQLite. */
-static int sqlite_files_open(struct sqlite_files *f, const char *temp_dir)
+static int register_files(struct sqlite_files *f, const char *temp_dir)
 {
 	f->temp_dir = temp_dir;
 	f->database.fd = -1;
@@ -210,8 +209,8 @@ static int sqlite_files_open(struct sqlite_files *f, const char *temp_dir)
 }
 
 /* Unregisters *f and closes the database file.  The connection must be closed.  *f may be zero-initialised,
- * or sqlite_files_open() may have failed. */
-static void sqlite_files_close(struct sqlite_files *f)
+ * or register_files() may have failed. */
+static void unregister_files(struct sqlite_files *f)
 {
 	if (f->registered)
 		(void)sqlite3_vfs_unregister(&f->vfs);
@@ -331,8 +330,8 @@ static void add_instant(struct sqlite_state *st, const struct batch *b, const st
 	add_args(st, id, b, e, ledger);
 }
 
-/* Returns whether the field is a series: a number, also of JSON, or a truth value. */
-static bool is_number(const struct field *f)
+/* Returns whether the field of a counter is a series: a number, also of JSON, or a truth value. */
+static bool is_series(const struct field *f)
 {
 	const struct value *const v = &f->value;
 
@@ -386,12 +385,12 @@ static void add_counter(struct sqlite_state *st, const struct batch *b, const st
 	const int64_t first = st->last + 1;
 
 	for (uint32_t i = 0; i < e->nfields; i++)
-		if (is_number(&fields[i]))
+		if (is_series(&fields[i]))
 			add_series(st, b, e, &fields[i], st->last < first, ledger);
 	if (st->last < first)
 		add_series(st, b, e, NULL, true, ledger);
 	for (uint32_t i = 0; i < e->nfields; i++)
-		if (!is_number(&fields[i]))
+		if (!is_series(&fields[i]))
 			add_arg(st, first, &fields[i], e, ledger);
 }
 
@@ -491,7 +490,6 @@ static bool declare_track(struct sqlite_state *st, struct track *k)
 	const enum sqlite_table table = is_process ? TABLE_PROCESS : TABLE_THREAD;
 	const int id_column = is_process ? 2 : 4;
 
-	k->declared = st;
 	if (k->lane > 0) /* a column of its spans */
 		return true;
 	sqlite_bind_i64(st, table, 1, (int64_t)k->index + 1);
@@ -554,7 +552,7 @@ static bool sqlite_open(struct writer *w, struct chunk *chunk)
 	/* one thread at a time uses it; creating a lock may fail, which the library does not handle */
 	(void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	if (sqlite_check(st, sqlite3_initialize()) &&
-	    sqlite_check(st, sqlite_files_open(&st->files, w->temp_near)))
+	    sqlite_check(st, register_files(&st->files, w->temp_near)))
 		(void)sqlite_create(st);
 	report_failure(st, chunk);
 	return true;
@@ -606,7 +604,7 @@ static void sqlite_free(void *state)
 	struct sqlite_state *const st = state;
 
 	sqlite_disconnect(st);
-	sqlite_files_close(&st->files);
+	unregister_files(&st->files);
 	tabletext_free(&st->strings.ids);
 	arena_free(&st->strings.arena);
 	arena_free(&st->arena);
