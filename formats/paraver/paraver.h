@@ -4,7 +4,7 @@
  * its objects, so records are in a temporary file until both are known.
  *
  *   write.c   events to records; the .prv file; the writer
- *   spans.c   what waits: open spans; records and arrows until the end
+ *   spans.c   what waits: records and arrows until the end; open spans
  *   names.c   numbers of names and objects; the .pcf and .row files
  */
 #ifndef PARAVER_PARAVER_H
@@ -160,8 +160,8 @@ struct paraver_span {
 struct paraver_store {
 	struct text text; /* the last lines */
 	struct spill_file file;
-	const char *temp_dir;
-	bool failed; /* the file has failed; see spill_reason() */
+	const char *temp_dir; /* borrowed; see spill_open() */
+	bool failed;          /* the file has failed; see spill_reason() */
 };
 
 /* In the store, marks the start of the line of an arrow: the offset of its event, a blank, and the record
@@ -186,7 +186,7 @@ struct paraver_arrows {
 	uint32_t first;               /* number of near[0] */
 	struct paraver_arrival *near; /* PARAVER_ARROWS_NEAR */
 	struct spill_file file;
-	const char *temp_dir;
+	const char *temp_dir;                               /* borrowed; see spill_open() */
 	struct paraver_arrival block[PARAVER_ARROWS_BLOCK]; /* the block of the file that was read last */
 	uint32_t block_first, block_n;
 	bool failed, no_memory; /* failed: the file has failed */
@@ -294,7 +294,7 @@ void paraver_arrows_free(struct paraver_arrows *a);
 /* ---- write.c ---- */
 
 /* Adds a line "2:OBJECT:TIME:TYPE:VALUE", with ":TYPE2:VALUE2" if type2 is not 0, to the store. */
-void paraver_add_record(struct paraver_state *st, uint32_t row, uint64_t time, uint32_t type, uint64_t value,
+void paraver_add_record(struct paraver_state *st, uint32_t row, uint64_t time, uint32_t type, int64_t value,
                         uint32_t type2, uint32_t value2);
 
 #endif

@@ -1,20 +1,18 @@
 /*
- * Open spans.  Their records are written in order of time: a binary heap has the ends of all stacks; of ends
- * at the same time, those of inner spans are first.  Spans of one stack that start and end together are
- * pending until the time or the end changes, and opened in reverse.  A span costs O(log n) for n open spans.
+ * What waits: records and the arrivals of arrows, which are written only at the end, and open spans.
  *
- * The open spans of all stacks are in one array, as linked lists, so that one limit bounds their memory.
+ * Records and arrivals are in memory while they are few, then in temporary files.  Memory is bounded: an
+ * arrow is dropped when half a million to a million others were sent after it.
+ *
+ * Records of spans are written in order of time: a binary heap has the ends of all stacks; of ends at the
+ * same time, those of inner spans are first.  Spans of one stack that start and end together are pending
+ * until the time or the end changes, and opened in reverse.  A span costs O(log n) for n open spans.  The
+ * open spans of all stacks are in one array, as linked lists, so that one limit bounds their memory.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "paraver/paraver.h"
-
-/*
- * Data that is written only at the end: the records of the .prv file, and the arrivals of arrows.  It is in
- * memory while it is small, then in temporary files.  Memory is bounded: an arrow is dropped when half a
- * million to a million others were sent after it.
- */
 
 /* ---- records ---- */
 
@@ -61,13 +59,12 @@ void paraver_store_free(struct paraver_store *s)
 
 /* ---- arrows ---- */
 
-#define ARRIVAL sizeof(struct paraver_arrival)
 #define ARRIVED (UINT32_MAX - 1) /* instead of the number of an arrow that has arrived */
 
-/* Returns the offset of an arrival in the file. */
-static uint64_t offset_of(uint32_t number)
+/* Returns the bytes of n arrivals: in the file, the offset of the arrival of arrow n. */
+static uint64_t arrivals_size(uint32_t n)
 {
-	return (uint64_t)number * ARRIVAL;
+	return (uint64_t)n * sizeof(struct paraver_arrival);
 }
 
 /* Moves the arrivals in memory to the file.  Those that are still unknown are set there later. */
@@ -76,7 +73,7 @@ static bool spill_arrivals(struct paraver_arrows *a)
 	const uint32_t count = a->n - a->first;
 
 	if (a->failed || (!a->file.is_open && !spill_open(&a->file, a->temp_dir)) ||
-	    !spill_write_at(&a->file, offset_of(a->first), a->near, offset_of(count)))
+	    !spill_write_at(&a->file, arrivals_size(a->first), a->near, arrivals_size(count)))
 		a->failed = true;
 	a->first = a->n;
 	return !a->failed;
@@ -87,7 +84,7 @@ bool paraver_arrow_out(struct paraver_arrows *a, uint64_t id)
 	if (a->n >= ARRIVED)
 		return false;
 	if (a->near == NULL)
-		a->near = calloc(PARAVER_ARROWS_NEAR, ARRIVAL);
+		a->near = calloc(PARAVER_ARROWS_NEAR, sizeof *a->near);
 	if (a->nyoung >= PARAVER_ARROWS_HALF) { /* drop the older half */
 		table64_free(&a->old);
 		a->old = a->young;
@@ -130,7 +127,7 @@ bool paraver_arrow_in(struct paraver_arrows *a, uint64_t id, const struct parave
 		return false;
 	if (number >= a->first)
 		a->near[number - a->first] = *at;
-	else if (!a->failed && !spill_write_at(&a->file, offset_of(number), at, ARRIVAL))
+	else if (!a->failed && !spill_write_at(&a->file, arrivals_size(number), at, sizeof *at))
 		a->failed = true;
 	return true;
 }
@@ -142,7 +139,7 @@ static void read_block(struct paraver_arrows *a, uint32_t number)
 
 	a->block_first = number;
 	a->block_n = left < PARAVER_ARROWS_BLOCK ? left : PARAVER_ARROWS_BLOCK;
-	if (!a->failed && !spill_read(&a->file, offset_of(number), a->block, offset_of(a->block_n)))
+	if (!a->failed && !spill_read(&a->file, arrivals_size(number), a->block, arrivals_size(a->block_n)))
 		a->failed = true;
 }
 
@@ -168,6 +165,8 @@ void paraver_arrows_free(struct paraver_arrows *a)
 	free(a->near);
 	spill_close(&a->file);
 }
+
+/* ---- stacks ---- */
 
 struct paraver_open {
 	uint64_t end;

@@ -13,7 +13,7 @@
 #include "out/tracks.h"
 #include "paraver/paraver.h"
 
-void paraver_add_record(struct paraver_state *st, uint32_t row, uint64_t time, uint32_t type, uint64_t value,
+void paraver_add_record(struct paraver_state *st, uint32_t row, uint64_t time, uint32_t type, int64_t value,
                         uint32_t type2, uint32_t value2)
 {
 	const struct paraver_row *const r = &st->rows.rows[row];
@@ -29,7 +29,7 @@ void paraver_add_record(struct paraver_state *st, uint32_t row, uint64_t time, u
 	*p++ = ':';
 	p = decimal_u64(p, type);
 	*p++ = ':';
-	p = decimal_i64(p, (int64_t)value);
+	p = decimal_i64(p, value);
 	if (type2 != 0) {
 		*p++ = ':';
 		p = decimal_u64(p, type2);
@@ -278,7 +278,7 @@ static bool add_counter(struct paraver_state *st, const struct paraver_track *k,
 		if (type == 0)
 			paraver_add_loss(chunk, PARAVER_TYPES_FULL, e->offset);
 		else
-			paraver_add_record(st, k->row, st->spans.now, type, (uint64_t)number, 0, 0);
+			paraver_add_record(st, k->row, st->spans.now, type, number, 0, 0);
 	}
 	return all;
 }
