@@ -59,7 +59,7 @@ struct ctf_layout {
 	/* kind: enum event_kind; number: the id; type of a member: enum value_type | element type of a
 	 * sequence << 8 */
 	struct shape shape;
-	bool other; /* shared by events without their own class: all fields are one text */
+	bool other; /* declared, and shared by events without their own class: all fields are one text */
 };
 
 struct ctf_state {
@@ -75,8 +75,8 @@ struct ctf_state {
 	uint64_t packet_begin;    /* value of the clock at the packet's first event, ns */
 	uint64_t packets;         /* number of written packets */
 	uint64_t nasync;          /* number of async spans; offsets of several inputs can be equal */
-	struct chunk names;       /* losses of the names of tracks; no text */
-	struct text scratch;
+	struct chunk names;       /* losses of the names of tracks, which have no offset; no text */
+	struct text scratch;      /* a text that is being made */
 };
 
 /* ---- metadata.c ---- */
