@@ -14,7 +14,7 @@
 
 /* ---- bounds ---- */
 
-/* Fields of Statistics. */
+/* Fields of Statistics (parquet.thrift). */
 enum { NULL_COUNT = 3, MAX_VALUE = 5, MIN_VALUE = 6, MAX_EXACT = 7, MIN_EXACT = 8 };
 
 static inline void extend_i64(struct bounds *b, int64_t v)
@@ -192,8 +192,8 @@ static struct dictionary_text add_text(struct dictionary *d, struct slice s)
 	return (struct dictionary_text){ .number = d->n++, .fresh = true, .stored = s };
 }
 
-/* Adds a text that is not UTF-8: the original as a key, and the repaired text
- * unless the dictionary has it. */
+/* Adds a text that is not UTF-8: the original as a key, and the repaired text unless the dictionary has it.
+ */
 static struct dictionary_text add_repaired(struct dictionary *d, struct slice s)
 {
 	struct text buffer = { .p = NULL };

@@ -99,7 +99,7 @@ void thrift_add_struct(struct thrift *t)
 
 /* ---- RLE / bit-packing hybrid ---- */
 
-#define GROUP 8U /* numbers that are packed together */
+#define PACK 8U /* numbers that are packed together */
 
 /* Returns how many numbers from v[i] on are equal. */
 static uint32_t run_length(const uint16_t *v, uint32_t i, uint32_t n)
@@ -114,9 +114,9 @@ static uint32_t run_length(const uint16_t *v, uint32_t i, uint32_t n)
 /* Returns whether eight numbers from v[i] on are equal. */
 static bool run_begins(const uint16_t *v, uint32_t i, uint32_t n)
 {
-	if (n - i < GROUP)
+	if (n - i < PACK)
 		return false;
-	for (uint32_t k = 1; k < GROUP; k++)
+	for (uint32_t k = 1; k < PACK; k++)
 		if (v[i + k] != v[i])
 			return false;
 	return true;
@@ -152,9 +152,9 @@ static void put_run(struct text *to, uint32_t n, uint16_t value, unsigned width)
 /* Adds whole groups; pads the last one, at the end of all numbers, with zeros. */
 static void put_packed(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
 {
-	const uint32_t groups = (n + GROUP - 1) / GROUP;
-	const uint32_t whole = n / GROUP * GROUP;
-	uint16_t last[GROUP] = { 0 };
+	const uint32_t groups = (n + PACK - 1) / PACK;
+	const uint32_t whole = n / PACK * PACK;
+	uint16_t last[PACK] = { 0 };
 
 	put_varint(to, (uint64_t)groups << 1 | 1);
 	put_bits(to, v, whole, width);
@@ -162,7 +162,7 @@ static void put_packed(struct text *to, const uint16_t *v, uint32_t n, unsigned 
 		return;
 	for (uint32_t i = whole; i < n; i++)
 		last[i - whole] = v[i];
-	put_bits(to, last, GROUP, width);
+	put_bits(to, last, PACK, width);
 }
 
 /* Adds small numbers as runs of one value or as groups of eight packed numbers, whichever is shorter
@@ -173,14 +173,14 @@ static void put_hybrid(struct text *to, const uint16_t *v, uint32_t n, unsigned 
 
 	while (i < n) {
 		const uint32_t run = run_length(v, i, n);
-		if (run >= GROUP || run == n - i) {
+		if (run >= PACK || run == n - i) {
 			put_run(to, run, v[i], width);
 			i += run;
 			continue;
 		}
 		uint32_t end = i;
 		while (end < n && !run_begins(v, end, n))
-			end = n - end < GROUP ? n : end + GROUP;
+			end = n - end < PACK ? n : end + PACK;
 		put_packed(to, v + i, end - i, width);
 		i = end;
 	}

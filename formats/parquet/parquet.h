@@ -290,7 +290,7 @@ struct parquet_state {
 	struct text scratch;
 	uint32_t rows; /* in the row group */
 	/* files */
-	struct part **parts;
+	struct part **parts; /* in the arena: the engine borrows their names */
 	uint32_t nparts, parts_cap;
 	uint64_t offset;         /* bytes written of the current part */
 	struct text meta;        /* the latest RowGroup structures of all parts */
@@ -310,7 +310,7 @@ struct parquet_state {
 /* ---- rows.c ---- */
 
 /* Returns the mistake in an argument of --column; NULL if there is none. */
-const char *parquet_arg_mistake(const char *arg);
+const char *parquet_column_mistake(const char *arg);
 
 bool parquet_open_columns(struct parquet_state *st, const struct option_value *options);
 bool parquet_declare(struct writer *w, const struct batch *b, struct chunk *chunk);
@@ -318,8 +318,6 @@ bool parquet_declare(struct writer *w, const struct batch *b, struct chunk *chun
 void parquet_put_event(struct parquet_state *st, const struct batch *b, const struct event *e,
                        struct chunk *chunk);
 
-/* Counts the losses of JSON at the offset of the event. */
-void parquet_count_json_losses(struct chunk *chunk, const struct event *e,
-                               const struct fields_json_lost *lost);
+void parquet_count_json_losses(struct chunk *chunk, uint64_t offset, const struct fields_json_lost *lost);
 
 #endif

@@ -5,16 +5,10 @@
  * counted as a loss.  Texts and numbers of classes and tracks repeat in most rows, so their numbers in the
  * dictionaries are cached for each class and track.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <strings.h>
-
 #include "base/memory.h"
-#include "base/scan.h"
 #include "model/event_traits.h"
 #include "out/field_names.h"
 #include "out/kind.h"
-#include "output/text_json.h"
 #include "parquet/parquet.h"
 
 /* Cached numbers of the cells of a track. */
@@ -26,11 +20,10 @@ struct parquet_track {
 	struct column_known *known;                  /* by enum track_cell */
 };
 
-static inline void count_loss(struct chunk *chunk, enum parquet_loss loss, const struct event *e,
-                              uint64_t count)
+static inline void count_loss(struct chunk *chunk, enum parquet_loss loss, uint64_t offset, uint64_t count)
 {
 	if (count > 0)
-		ledger_add(&chunk->ledger, &parquet_losses[loss], e->offset, count);
+		ledger_add(&chunk->ledger, &parquet_losses[loss], offset, count);
 }
 
 /* ---- columns ---- */
@@ -54,7 +47,7 @@ static const struct column fixed[COLS] = {
 	[COL_ARGS] = { .name = "args", .type = COLUMN_JSON, .optional = true },
 };
 
-const char *parquet_arg_mistake(const char *arg)
+const char *parquet_column_mistake(const char *arg)
 {
 	for (size_t i = 0; i < COLS; i++)
 		if (lifted_is(arg, fixed[i].name))
@@ -106,12 +99,11 @@ struct cell {
 	struct chunk *chunk;
 };
 
-void parquet_count_json_losses(struct chunk *chunk, const struct event *e,
-                               const struct fields_json_lost *lost)
+void parquet_count_json_losses(struct chunk *chunk, uint64_t offset, const struct fields_json_lost *lost)
 {
-	count_loss(chunk, PARQUET_LOSS_BAD_TEXT, e, lost->bad_text);
-	count_loss(chunk, PARQUET_LOSS_NOT_A_NUMBER, e, lost->not_a_number);
-	count_loss(chunk, PARQUET_LOSS_TOO_DEEP, e, lost->too_deep);
+	count_loss(chunk, PARQUET_LOSS_BAD_TEXT, offset, lost->bad_text);
+	count_loss(chunk, PARQUET_LOSS_NOT_A_NUMBER, offset, lost->not_a_number);
+	count_loss(chunk, PARQUET_LOSS_TOO_DEEP, offset, lost->too_deep);
 }
 
 static void put_as_text(const struct cell *to, const struct value *v)
@@ -124,13 +116,13 @@ static void put_as_text(const struct cell *to, const struct value *v)
 	lifted_text(to->type, v, t, &lost);
 	st->tools.failed |= t->failed;
 	if (t->n > VALUE_MAX) {
-		count_loss(to->chunk, PARQUET_LOSS_TOO_LONG, to->e, 1);
+		count_loss(to->chunk, PARQUET_LOSS_TOO_LONG, to->e->offset, 1);
 		column_null(to->column, &st->tools);
 		return;
 	}
 	column_text(to->column, &st->tools, (struct slice){ t->p, (uint32_t)t->n, SLICE_UTF8 }, NULL);
 	if (fields_json_lost_any(&lost))
-		parquet_count_json_losses(to->chunk, to->e, &lost);
+		parquet_count_json_losses(to->chunk, to->e->offset, &lost);
 }
 
 /* Returns false if the column's type cannot express the value. */
@@ -148,7 +140,7 @@ static bool put_cell(const struct cell *to, const struct value *v)
 		column_f64(to->column, &to->st->tools, number.f);
 	else
 		column_number(to->column, &to->st->tools, number.i);
-	count_loss(to->chunk, PARQUET_LOSS_ARG_ROUNDED, to->e, number.rounded);
+	count_loss(to->chunk, PARQUET_LOSS_ARG_ROUNDED, to->e->offset, number.rounded);
 	return true;
 }
 
@@ -160,7 +152,7 @@ static void put_lifted(struct parquet_state *st, const struct batch *b, const st
 		const struct value *const v = lifted_find(&st->lifted, i, b, e);
 		if (v != NULL && put_cell(&to, v))
 			continue;
-		count_loss(chunk, PARQUET_LOSS_ARG_TYPE, e, v != NULL);
+		count_loss(chunk, PARQUET_LOSS_ARG_TYPE, e->offset, v != NULL);
 		column_null(to.column, &st->tools);
 	}
 }
@@ -205,7 +197,7 @@ struct row {
 static void put_number(const struct row *r, enum parquet_column i, uint64_t v)
 {
 	if (v > INT64_MAX)
-		count_loss(r->chunk, PARQUET_LOSS_ID_WRAPPED, r->e, 1);
+		count_loss(r->chunk, PARQUET_LOSS_ID_WRAPPED, r->e->offset, 1);
 	column_number(&r->st->columns[i], &r->st->tools, (int64_t)v);
 }
 
@@ -223,11 +215,11 @@ static void put_text(const struct row *r, enum parquet_column i, struct slice s,
 		return;
 	}
 	if (s.n > VALUE_MAX) {
-		count_loss(r->chunk, PARQUET_LOSS_TOO_LONG, r->e, 1);
+		count_loss(r->chunk, PARQUET_LOSS_TOO_LONG, r->e->offset, 1);
 		s = slice_of(s.p, VALUE_MAX);
 	}
 	if (column_text(c, &r->st->tools, s, known))
-		count_loss(r->chunk, PARQUET_LOSS_BAD_TEXT, r->e, 1);
+		count_loss(r->chunk, PARQUET_LOSS_BAD_TEXT, r->e->offset, 1);
 }
 
 /* Returns the cache of the number of a name; NULL: none. */
@@ -250,7 +242,7 @@ static int64_t limited_time(const struct row *r, uint64_t ns)
 {
 	if (ns <= INT64_MAX)
 		return (int64_t)ns;
-	count_loss(r->chunk, PARQUET_LOSS_TIME_TOO_LARGE, r->e, 1);
+	count_loss(r->chunk, PARQUET_LOSS_TIME_TOO_LARGE, r->e->offset, 1);
 	return INT64_MAX;
 }
 
@@ -282,7 +274,7 @@ static void put_name_and_id(const struct row *r, const struct track *k, enum par
 	else
 		column_known_number(number, &r->st->tools, (int64_t)k->id, known + 1);
 	if (k != NULL && k->has_id && k->id > INT64_MAX)
-		count_loss(r->chunk, PARQUET_LOSS_ID_WRAPPED, r->e, 1);
+		count_loss(r->chunk, PARQUET_LOSS_ID_WRAPPED, r->e->offset, 1);
 }
 
 static void put_track(const struct row *r)
@@ -312,7 +304,7 @@ static void put_depth(const struct row *r)
 	}
 	st->tools.failed |= !parents_of_event(&st->parents, k->base, e, st->signed_time, 1, &found);
 	if (found.forgotten)
-		count_loss(r->chunk, PARQUET_LOSS_DEPTH, e, 1);
+		count_loss(r->chunk, PARQUET_LOSS_DEPTH, e->offset, 1);
 	column_known_number(&st->columns[COL_DEPTH], &st->tools, found.depth,
 	                    found.depth < DEPTHS ? &st->depths[found.depth] : NULL);
 }
@@ -335,9 +327,9 @@ static void put_args(const struct row *r, const struct batch *b)
 	fields_json(t, f, r->e->nfields, &lost);
 	text_char(t, '}');
 	if (!column_end_text(&st->columns[COL_ARGS], &st->tools, at))
-		count_loss(r->chunk, PARQUET_LOSS_TOO_LONG, r->e, 1);
+		count_loss(r->chunk, PARQUET_LOSS_TOO_LONG, r->e->offset, 1);
 	else if (fields_json_lost_any(&lost))
-		parquet_count_json_losses(r->chunk, r->e, &lost);
+		parquet_count_json_losses(r->chunk, r->e->offset, &lost);
 }
 
 void parquet_put_event(struct parquet_state *st, const struct batch *b, const struct event *e,

@@ -206,13 +206,12 @@ static void put_losses(struct parquet_state *st, const struct ledger *total)
 	put_pair(st, "tracetool.losses", &t);
 }
 
-#define FACTS_BYTES (1U << 20)
+#define FACTS_BYTES (1U << 20) /* at this size of the facts, the rest is left out */
 
 /* Adds the facts of the trace as a JSON object to t, and counts their losses. */
 static void add_facts(struct text *t, const struct trace *trace, struct chunk *chunk)
 {
 	struct fields_json_lost lost = { .bad_text = 0 };
-	const struct event whole = { .offset = 0 };
 	const struct field *const f = field_names_unique(chunk, trace->meta, trace->nmeta,
 	                                                 &parquet_losses[PARQUET_LOSS_NAME_REPEATED], 0);
 
@@ -223,7 +222,7 @@ static void add_facts(struct text *t, const struct trace *trace, struct chunk *c
 		fields_json(t, &f[i], 1, &lost);
 	}
 	text_char(t, '}');
-	parquet_count_json_losses(chunk, &whole, &lost);
+	parquet_count_json_losses(chunk, 0, &lost);
 }
 
 /* Adds the facts that are known at the end; they are the same in each part. */
@@ -486,12 +485,12 @@ static const char *part_size_mistake(const char *arg)
 }
 
 static const struct format_option options[] = {
-	LIFTED_OPTION(parquet_arg_mistake),
+	LIFTED_OPTION(parquet_column_mistake),
 	{ .name = NULL },
 };
 
 static const struct format_option dir_options[] = {
-	LIFTED_OPTION(parquet_arg_mistake),
+	LIFTED_OPTION(parquet_column_mistake),
 	{ .name = "part-size",
 	  .arg = "BYTES",
 	  .help = "size of a part, such as 20M (default: 256 MiB, of JSON 100 MiB)",
