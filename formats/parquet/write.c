@@ -206,7 +206,7 @@ static void put_losses(struct parquet_state *st, const struct ledger *total)
 	put_pair(st, "tracetool.losses", &t);
 }
 
-#define FACTS_BYTES (1U << 20) /* at this size of the facts, the rest is left out */
+#define FACTS_BYTES (1U << 20) /* of JSON; the facts after the one that reaches it are left out */
 
 /* Adds the facts of the trace as a JSON object to t, and counts their losses. */
 static void add_facts(struct text *t, const struct trace *trace, struct chunk *chunk)
@@ -215,13 +215,17 @@ static void add_facts(struct text *t, const struct trace *trace, struct chunk *c
 	const struct field *const f = field_names_unique(chunk, trace->meta, trace->nmeta,
 	                                                 &parquet_losses[PARQUET_LOSS_NAME_REPEATED], 0);
 
+	uint32_t n = 0;
+
 	text_char(t, '{');
-	for (uint32_t i = 0; i < trace->nmeta && t->n < FACTS_BYTES; i++) {
-		if (i > 0)
+	for (; n < trace->nmeta && t->n < FACTS_BYTES; n++) {
+		if (n > 0)
 			text_char(t, ',');
-		fields_json(t, &f[i], 1, &lost);
+		fields_json(t, &f[n], 1, &lost);
 	}
 	text_char(t, '}');
+	if (n < trace->nmeta)
+		ledger_add(&chunk->ledger, &parquet_losses[PARQUET_LOSS_FACTS], 0, trace->nmeta - n);
 	parquet_count_json_losses(chunk, 0, &lost);
 }
 
