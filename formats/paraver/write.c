@@ -359,8 +359,8 @@ static void write_date(const struct paraver_state *st, const struct writer *w, s
 	__int128 ns = 0;
 
 	if (w->run->trace->epoch_known)
-		ns = w->run->trace->epoch_ns + w->run->rebased_by +
-		     (w->run->signed_time && (int64_t)st->base < 0 ? 0 : st->base);
+		ns = (w->run->signed_time ? (int64_t)st->base : (__int128)st->base) + w->run->rebased_by +
+		     w->run->trace->epoch_ns;
 	const time_t seconds = (time_t)(ns / 1000000000);
 	gmtime_r(&seconds, &tm);
 	text_printf(t, "#Paraver (%02d/%02d/%02d at %02d:%02d):", tm.tm_mday, tm.tm_mon + 1, tm.tm_year % 100,
