@@ -165,6 +165,7 @@ static void move_clock(struct ovw_state *st, const struct event *e, struct text 
  * metadata declares values that the others need.
  */
 
+/* p, here and below: a record. */
 static bool is_code(const char *p, const char *code)
 {
 	return memcmp(p + 1, code, 3) == 0;
@@ -266,8 +267,8 @@ static bool read_declarations(struct ovw_waiting *s, struct slice json, bool has
 	const char *const loom = cJSON_GetStringValue(ovni_json_get(ovni, "loom"));
 
 	s->loom = hash_text(loom, seed);
-	/* Looms of several hosts may have processes of one number.  A stream without a loom needs one that
-	 * has it for this number. */
+	/* Looms of several hosts may have processes of one number.  A stream without a loom needs another
+	 * one that states the loom for this number. */
 	const uint64_t number = cJSON_IsNumber(pid) ? (uint64_t)(int64_t)pid->valueint : 0,
 	               loomless = hash_u64(number, seed);
 	s->process = loom != NULL ? hash_u64(number, s->loom) : loomless;

@@ -138,7 +138,7 @@ struct ovni_code *ovni_code_find(struct ovni_codes *codes, struct reader *r, uin
                                  const struct record *rec)
 {
 	const uint32_t bytes = head & 0xffffff00U;
-	uint16_t *const recent = &codes->recent[(bytes * 0x9e3779b1U) >> (32 - OVNI_RECENT_BITS)];
+	uint16_t *const recent = &codes->recent[(bytes * OVNI_SPREAD) >> (32 - OVNI_RECENT_BITS)];
 	const unsigned char mcv[3] = { (unsigned char)(head >> 8), (unsigned char)(head >> 16),
 		                       (unsigned char)(head >> 24) };
 	char text[16];

@@ -403,7 +403,7 @@ static bool integer_part(struct slice s, int64_t *integer)
 	return true;
 }
 
-/* Not used; C programs print one that is undefined, as of a single sample, as nan or -nan. */
+/* The deviation is only checked: that of a single sample is undefined, which C prints as nan or -nan. */
 static bool is_deviation(struct slice s)
 {
 	int64_t unused;

@@ -261,7 +261,7 @@ static void read_marks(struct ovni_metadata *m, const cJSON *marks)
 
 /* ---- hardware counters ---- */
 
-/* M28: ovniemu checks counters only if a stream requires nOS-V, which streams with counters do. */
+/* ovniemu checks counters only if a stream requires nOS-V, which streams with counters do. */
 __attribute__((format(printf, 2, 3))) static void report_counters(struct ovni_metadata *m, const char *fmt,
                                                                   ...)
 {

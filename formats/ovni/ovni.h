@@ -27,8 +27,8 @@
 #include "base/open_spans.h"
 #include "base/os.h"
 #include "format/format.h"
-#include "out/tracks.h"
 #include "format/recover.h"
+#include "out/tracks.h"
 #include "output/text.h"
 
 /* ---- bytes ---- */
@@ -58,6 +58,9 @@
 /* The largest data that libovni writes: an event fits its buffer of 2 MiB. */
 #define OVNI_WRITER_JUMBO 2097135U
 
+/* ns: ovniemu refuses threads that begin further apart. */
+#define OVNI_CLOCK_GATE (UINT64_C(3600) * 1000000000)
+
 /* ---- limits for hostile input ---- */
 
 #define OVNI_MAX_CODES 4096U        /* different MCVs with classes of their own */
@@ -71,7 +74,7 @@
 #define OVNI_MAX_LABELS 16384U
 #define OVNI_MAX_TEXT (8U << 20) /* bytes of names in all metadata of a trace */
 #define OVNI_MARK_TYPES 100
-#define OVNI_MARK_TEXT 512 /* bytes; titles and labels are shorter */
+#define OVNI_MARK_TEXT 512 /* bytes; titles and labels, also of types of tasks, are shorter */
 #define OVNI_MAX_COUNTERS 100
 #define OVNI_MAX_REQUIRED 64 /* models in all ovni.require of a trace */
 
@@ -231,6 +234,7 @@ struct ovni_code {
 
 #define OVNI_RECENT_BITS 8
 #define OVNI_FAST_BITS 11
+#define OVNI_SPREAD 0x9e3779b1U /* a factor that spreads keys over the highest bits */
 
 struct ovni_codes {
 	struct ovni_code *list;
@@ -257,7 +261,7 @@ const struct plan *ovni_class_plan(const struct class *cls);
  */
 static inline uint32_t ovni_fast_slot(uint32_t head)
 {
-	return (head * 0x9e3779b1U) >> (32 - OVNI_FAST_BITS);
+	return (head * OVNI_SPREAD) >> (32 - OVNI_FAST_BITS);
 }
 
 /* Returns the class of an event on the fast path, or NULL. */

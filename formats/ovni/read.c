@@ -103,7 +103,7 @@ static void check_end(const struct ovni_state *st)
 		return;
 	finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_EVENTS], here, 0, "nothing follows the header");
 	if (((const struct ovni_shared *)r->shared)->check_state)
-		ovni_report(r, OVNI_RULE_THREAD_NOT_DEAD, "the thread has no events"); /* S11 */
+		ovni_report(r, OVNI_RULE_THREAD_NOT_DEAD, "the thread has no events");
 }
 
 static void ovni_end(struct reader *r)

@@ -363,7 +363,7 @@ static void check_process(struct ovni_system *s, struct reader *r, const struct 
 		                    "no thread of process %" PRId64 " has a positive ovni.app_id", p->pid);
 }
 
-/* M16, M17: ovniemu refuses mixed ranks inside a loom, and cannot sort looms if only some have ranks. */
+/* ovniemu refuses mixed ranks inside a loom, and cannot sort looms if only some have ranks. */
 static void check_ranks(const struct ovni_system *s, struct reader *r)
 {
 	uint32_t ranked = 0, processes = 0; /* of all looms */
@@ -385,7 +385,7 @@ static void check_ranks(const struct ovni_system *s, struct reader *r)
 		            ranked, processes);
 }
 
-/* M29: --check breakdown. */
+/* --check breakdown: the breakdown of nOS-V needs it enabled in each thread. */
 static void check_breakdown(const struct ovni_system *s, struct reader *r)
 {
 	if (!ovni_system_requires(s, SLICE_LIT("nosv")) || !group_is_selected(r->options, "breakdown"))

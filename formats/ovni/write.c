@@ -8,11 +8,10 @@
 #include "ovni/ovni.h"
 
 /* Limits, so that memory does not grow with the trace, and readers accept the output. */
-#define MAX_LANE_STREAMS 1200U             /* of OVW_MAX_STREAMS, for async spans */
-#define MAX_LANES 256U                     /* concurrent async spans of one track */
-#define MAX_HELD (48U << 20)               /* bytes of streams that are not written yet */
-#define HELD_OF_STREAM (64U << 10)         /* the same limit for one stream */
-#define CLOCK_GATE UINT64_C(3600000000000) /* ns: threads must begin within this time of the first one */
+#define MAX_LANE_STREAMS 1200U     /* of OVW_MAX_STREAMS, for async spans */
+#define MAX_LANES 256U             /* concurrent async spans of one track */
+#define MAX_HELD (48U << 20)       /* bytes of streams that are not written yet */
+#define HELD_OF_STREAM (64U << 10) /* the same limit for one stream */
 
 /* ---- numbers ---- */
 
@@ -107,8 +106,8 @@ static void begin_thread(struct ovw_state *st, struct ovw_stream *s, uint64_t cl
 	store_uint(payload, UINT32_MAX, 4, false);     /* the virtual CPU */
 	store_uint(payload + 4, UINT32_MAX, 4, false); /* creator: unknown */
 	store_uint(payload + 8, 0, 8, false);
-	ovw_record(st, s, "OHx", clock - m->first > CLOCK_GATE ? m->first + CLOCK_GATE : clock, payload,
-	           sizeof payload, chunk);
+	ovw_record(st, s, "OHx", clock - m->first > OVNI_CLOCK_GATE ? m->first + OVNI_CLOCK_GATE : clock,
+	           payload, sizeof payload, chunk);
 }
 
 static const char *file_name(struct ovw_state *st, const struct ovw_stream *s)

@@ -1,15 +1,11 @@
 /*
  * The checks of one event in their order, the checks at the end of the trace, and functions for all checks:
- * payload and reports.  Marks such as S11 or TK19 in comments number the conditions of ovniemu.
+ * payload and reports.  Actions of event codes are resolved once for each code from the keywords that the
+ * vocabulary has for the reader.
  */
 #include "ovni/state/state.h"
 
 #include <stdlib.h>
-
-/*
- * Actions of event codes, resolved once for each code from the keywords that the vocabulary has for the
- * reader.
- */
 
 /* ---- keywords ---- */
 
@@ -180,8 +176,6 @@ static struct state_code *state_code_of(struct state_checker *c, const struct cl
 	return code;
 }
 
-#define GATE_NS (UINT64_C(3600) * 1000000000) /* between the first events of any two threads */
-
 /* In messages, by enum state_life. */
 static const char *const lives[] = { "has not started", "is running", "is paused",
 	                             "is cooling",      "is warming", "has ended" };
@@ -254,7 +248,7 @@ static bool check_code(const struct state_event *x)
 	return !c->refused;
 }
 
-/* S14, P6: the thread is in the state that the event requires. */
+/* Reports a thread that is not in the state that the event requires. */
 static void check_thread(const struct state_event *x)
 {
 	struct state_thread *const t = state_thread(x);
@@ -303,7 +297,7 @@ void state_check_event(struct state_checker *c, struct ovni_stream *stream, stru
 
 /* ---- the end of the trace ---- */
 
-/* S11.  This and later findings are in the report of the trace, so they name the thread. */
+/* This and later findings are in the report of the trace, so they name the thread. */
 static void check_lives(struct reader *r, const struct state_checker *c)
 {
 	for (uint32_t i = 0; i < c->nthreads; i++) {
@@ -315,7 +309,7 @@ static void check_lives(struct reader *r, const struct state_checker *c)
 	}
 }
 
-/* T5: compares all threads with that of the first stream, in order of paths, that has events. */
+/* Compares all threads with that of the first stream, in order of paths, that has events. */
 static void check_gate(struct reader *r, const struct state_checker *c)
 {
 	const struct state_thread *first = c->threads;
@@ -327,7 +321,7 @@ static void check_gate(struct reader *r, const struct state_checker *c)
 		const struct state_thread *const t = &c->threads[i];
 		const bool later = t->first > first->first;
 		const uint64_t apart = later ? t->first - first->first : first->first - t->first;
-		if (apart > GATE_NS)
+		if (apart > OVNI_CLOCK_GATE)
 			ovni_report(r, OVNI_RULE_CLOCK_GATE,
 			            "thread %" PRId32 " of process %" PRId32 " starts %" PRIu64
 			            " ns %s than thread %" PRId32 " of process %" PRId32,
@@ -336,7 +330,7 @@ static void check_gate(struct reader *r, const struct state_checker *c)
 	}
 }
 
-/* P5: states other than bodies of tasks, which have a rule of their own. */
+/* States other than bodies of tasks, which have a rule of their own. */
 static void check_open(struct reader *r, const struct state_checker *c, const struct state_stack *s)
 {
 	const struct state_thread *const t = &c->threads[s->thread];
@@ -356,7 +350,6 @@ static void check_open(struct reader *r, const struct state_checker *c, const st
 		            inner->offset);
 }
 
-/* TK19 */
 static void check_unfinished(struct reader *r, const struct state_checker *c, const struct state_stack *s)
 {
 	const struct state_thread *const t = &c->threads[s->thread];

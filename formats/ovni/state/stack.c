@@ -109,7 +109,7 @@ static void report_mismatch(const struct state_event *x, uint64_t value, const s
 	             opener->cls->name.p, top->offset);
 }
 
-/* P3, P4 */
+/* Reports a state that is the innermost one already, and one that is too deep for ovniemu. */
 static void check_push(const struct state_event *x, const struct state_stack *s, uint64_t value)
 {
 	const struct state_entry *const top = s->top != TABLE_NONE ? &x->checker->entries[s->top] : NULL;
@@ -153,7 +153,7 @@ static bool contains(const struct state_checker *c, const struct state_stack *s,
 	return false;
 }
 
-/* P1, P2.  A state that is open further below is closed with all above it; one that is not open changes
+/* A state that is open further below is closed with all above it; one that is not open changes
  * nothing. */
 uint32_t state_pop(const struct state_event *x, uint8_t id, uint64_t value, bool quiet)
 {
@@ -202,7 +202,7 @@ void state_check_stack(const struct state_event *x)
 
 /* ---- marks and counters, which metadata declares ---- */
 
-/* K2, K4, K5: the type is declared, and its kind fits the event. */
+/* Returns whether the mark can be followed: the type is declared, and its kind fits the event. */
 static bool check_mark_type(const struct state_event *x, uint32_t type)
 {
 	static const struct ovni_mark none;
@@ -244,7 +244,7 @@ void state_check_mark(const struct state_event *x)
 		state_pop(x, (uint8_t)(STATE_STACK_MARKS + type), value, false);
 }
 
-/* HW1, HW2 */
+/* The payload is a jumbo one, with 8 bytes for each counter that metadata declares. */
 void state_check_counters(const struct state_event *x)
 {
 	const struct ovni_system *const s = x->checker->system;

@@ -185,7 +185,6 @@ struct state_checker {
 
 	struct state_units units;
 	struct table64 label_numbers; /* model << 32 | number that ovniemu gives it -> hash of the label */
-	uint32_t nlabels;
 };
 
 #define STATE_BY_LOOM ((uint64_t)1 << 63)

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define LABELS_MAX (1U << 20)
+#define LABELS_MAX (1U << 20) /* of types, compared with each other */
 
 /* ---- the table of units ---- */
 
@@ -151,7 +151,7 @@ static uint64_t body_key(uint32_t task, uint32_t body)
 /* ---- labels of types ---- */
 
 /*
- * WS4.  ovniemu numbers the labels of task types by a hash of 32 bits, of which it drops the highest, and
+ * ovniemu numbers the labels of task types by a hash of 32 bits, of which it drops the highest, and
  * refuses two labels of one number in one model.  The hash is Bob Jenkins' of 1996, whose first two words of
  * state begin with the golden ratio, and the third with 0xfeedbeef.
  */
@@ -211,14 +211,13 @@ static void check_label(const struct state_event *x, struct slice label, uint32_
 
 	/* A table cannot store TABLE_NONE. */
 	hash = hash == TABLE_NONE ? 0 : hash;
-	if (label.n >= 512 || known == hash)
+	if (label.n >= OVNI_MARK_TEXT || known == hash)
 		return;
 	if (known != TABLE_NONE)
 		state_report(x, OVNI_RULE_LABEL_COLLISION,
 		             "label %s has the number %" PRIu32 " of another label before", quoted(&q, label),
 		             (uint32_t)key);
-	else if (c->nlabels < LABELS_MAX && c->nlabels++ < LABELS_MAX &&
-	         !table64_put(&c->label_numbers, key, hash))
+	else if (c->label_numbers.used < LABELS_MAX && !table64_put(&c->label_numbers, key, hash))
 		state_no_memory(x);
 }
 
@@ -232,9 +231,10 @@ static void declare_type(const struct state_event *x)
 		return;
 	const char *const label = x->payload.p + from, *const nul = memchr(label, 0, x->payload.n - from);
 	const size_t n = nul != NULL ? (size_t)(nul - label) : x->payload.n - from;
-	if (n >= 512)
+	if (n >= OVNI_MARK_TEXT)
 		state_report(x, OVNI_RULE_LABEL_LONG,
-		             "the label of type %" PRIu32 " has %zu bytes, expected less than 512", id, n);
+		             "the label of type %" PRIu32 " has %zu bytes, expected less than %d", id, n,
+		             OVNI_MARK_TEXT);
 	if (id == 0) {
 		state_report(x, OVNI_RULE_ID_ZERO, "a type has the number 0");
 		return;
@@ -284,7 +284,7 @@ static void create_task(const struct state_event *x)
 	}
 }
 
-/* TK6, TK8.  Adds a task that was not created.  Sets *ok to whether the task is valid. */
+/* Adds a task that was not created.  Sets *ok to whether the task is valid. */
 static uint32_t find_task(const struct state_event *x, uint32_t id, uint32_t body, bool *ok)
 {
 	const uint64_t key = unit_key(x, STATE_UNIT_TASK, id);
@@ -305,7 +305,7 @@ static uint32_t find_task(const struct state_event *x, uint32_t id, uint32_t bod
 	return i;
 }
 
-/* TK9.  Returns the body of the event; TABLE_NONE: none can be tracked.  A wrong number is reported at its
+/* Returns the body of the event; TABLE_NONE: none can be tracked.  A wrong number is reported at its
  * first use. */
 static uint32_t find_body(const struct state_event *x, bool *ok)
 {
@@ -350,7 +350,8 @@ static uint8_t bodies_of(const struct state_event *x)
 	return (uint8_t)(STATE_STACK_BODIES + x->code->model);
 }
 
-/* TK10, TK11, TK12 */
+/* Returns whether the body can be executed: it is not on a stack, may run again if it has ended, and is not
+ * inside one that is running. */
 static bool check_execute(const struct state_event *x, const struct state_unit *u, uint32_t id)
 {
 	const struct task_rules *const rules = rules_of(x);
@@ -407,7 +408,7 @@ static void execute_task(const struct state_event *x)
 		state_push(x, x->code->stack, state_value(x, i), true, !ok);
 }
 
-/* TK14 to TK17: the body is in the state that the action requires, and on top in this thread. */
+/* Returns whether the body is in the state that the action requires, and on top in this thread. */
 static bool check_change(const struct state_event *x, const struct state_unit *u, uint32_t unit, uint32_t id)
 {
 	const uint8_t wanted = x->code->action == STATE_RESUME ? STATE_BODY_PAUSED : STATE_BODY_RUNNING;
@@ -479,7 +480,7 @@ void state_check_task(const struct state_event *x)
 
 /* ---- worksharings ---- */
 
-/* WS1 to WS3: regions named by a type's label, on the stack of labels. */
+/* Regions named by a type's label, on the stack of labels. */
 void state_check_worksharing(const struct state_event *x)
 {
 	const uint32_t type = state_u32(x, x->code->at_type);

@@ -93,7 +93,7 @@ static bool index_cpus(struct state_checker *c)
 	return true;
 }
 
-/* S10, A4: the CPU of an index in the loom of a thread, or STATE_CPU_... */
+/* Returns the CPU of an index in the loom of a thread, or STATE_CPU_... */
 static uint32_t find_cpu(const struct state_event *x, const struct state_thread *t, int32_t index)
 {
 	struct state_checker *const c = x->checker;
@@ -124,7 +124,7 @@ static struct state_cpu *physical_cpu(const struct state_event *x, uint32_t cpu)
 	return cpu < x->checker->ncpus ? &x->checker->cpus[cpu] : NULL;
 }
 
-/* S12: at most one thread runs on a CPU. */
+/* Reports a second thread: at most one thread runs on a CPU. */
 static void enter_cpu(const struct state_event *x, uint32_t thread)
 {
 	const struct state_checker *const c = x->checker;
@@ -167,7 +167,7 @@ static void set_cpu(const struct state_event *x, uint32_t thread, uint32_t cpu)
 
 /* ---- affinity ---- */
 
-/* A5: a thread of the process, else of any process of the loom. */
+/* Returns the thread of this number in the process, else of any process of the loom. */
 static uint32_t find_thread(const struct state_event *x, uint32_t tid)
 {
 	const struct state_thread *const t = state_thread(x);
@@ -248,7 +248,7 @@ static void start_thread(const struct state_event *x)
 {
 	struct state_thread *const t = state_thread(x);
 	const uint8_t offset = x->code->at_cpu;
-	/* S9: only the CPU is required. */
+	/* ovniemu requires only the CPU, not what follows it. */
 	const uint32_t size = offset == STATE_NO_FIELD ? 0 : offset + 4U;
 	const uint32_t cpu = state_has_payload(x, size, false) ? find_cpu(x, t, (int32_t)state_u32(x, offset))
 	                                                       : STATE_CPU_UNKNOWN;
@@ -262,7 +262,7 @@ static void start_thread(const struct state_event *x)
 
 #define IN(life) (1U << STATE_THREAD_##life)
 
-/* S1 to S6: states of the thread in which an action is allowed, and the state after it. */
+/* States of the thread in which an action is allowed, and the state after it. */
 static const struct life_rule {
 	uint8_t from, to;
 	const char *names; /* of the states in `from` */
@@ -326,7 +326,7 @@ void state_check_progress(const struct state_event *x)
 	t->progress = (t->progress & ~(3U << shift)) | now << shift;
 }
 
-/* B1: the median of the 99 times between 100 events is too large exactly if 50 of them are. */
+/* The median of the 99 times between 100 events is too large exactly if 50 of them are. */
 void state_check_burst(const struct state_event *x)
 {
 	struct state_thread *const t = state_thread(x);
