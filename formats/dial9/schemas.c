@@ -7,6 +7,9 @@
 
 #include "dial9/dial9.h"
 
+/* Offsets in a schema frame ("Schema Frame"): of what follows the type_id, and of the name. */
+enum { AFTER_ID = 3, NAME = 5 };
+
 /* Bytes of memory that a schema and a field cost in addition to their bytes in the frame. */
 #define SCHEMA_COST 256
 #define FIELD_COST                                                                                           \
@@ -184,7 +187,7 @@ static bool read_fields(struct d9_state *st, const struct record *f, struct d9_s
 		field->name = field->in_file;
 		field->name.flags |= SLICE_STAYS;
 		field->type = cursor_u8(c, "field_type");
-		const char *const end = f->p + 3 + (c->p - copy);
+		const char *const end = f->p + AFTER_ID + (c->p - copy);
 		struct slice in_frame = field->name; /* in the frame, for offsets */
 		in_frame.p = end - 1 - in_frame.n;
 		d9_check_text(st, f, in_frame, "field name", s->name);
@@ -200,7 +203,7 @@ static enum record_status measure_schema(struct d9_state *st, struct record *f)
 {
 	struct cursor c = cursor_on(f->p, f->end, false);
 
-	cursor_take(&c, 3, "tag and type_id");
+	cursor_take(&c, AFTER_ID, "tag and type_id");
 	cursor_take(&c, cursor_u16(&c, "name_len"), "name");
 	cursor_u8(&c, "has_timestamp");
 	const uint16_t n = cursor_u16(&c, "field_count");
@@ -243,7 +246,7 @@ static struct d9_schema *new_schema(struct d9_state *st, const struct record *f,
 	}
 	const struct slice name = read_text(&c);
 	struct slice in_frame = name;
-	in_frame.p = f->p + 5;
+	in_frame.p = f->p + NAME;
 	d9_check_text(st, f, in_frame, "schema name", SLICE_NONE);
 	s->name = name; /* points into the key, which stays */
 	const uint8_t timed = cursor_u8(&c, "has_timestamp");
@@ -251,7 +254,7 @@ static struct d9_schema *new_schema(struct d9_state *st, const struct record *f,
 	s->timed = timed == 1;
 	s->readable = timed <= 1;
 	if (!s->readable)
-		d9_find_at(st, D9_RULE_HAS_TIMESTAMP, f, f->p + 5 + name.n, "has_timestamp of %s is %u",
+		d9_find_at(st, D9_RULE_HAS_TIMESTAMP, f, f->p + NAME + name.n, "has_timestamp of %s is %u",
 		           quoted(&(struct quoted){ "" }, name), timed);
 	if (!read_fields(st, f, s, &c, key.p))
 		return NULL;
@@ -263,7 +266,7 @@ uint32_t d9_schema_fields(struct d9_state *st, const struct record *f, struct ba
 	const struct d9_schema *const s = st->schema;
 	struct value *const pairs = arena_zalloc(&b->scratch, s->nfields, 2 * sizeof *pairs);
 	const bool raw = d9_wants_raw(st);
-	const uint8_t timed = (uint8_t)f->p[5 + s->name.n];
+	const uint8_t timed = (uint8_t)f->p[NAME + s->name.n];
 
 	if (pairs == NULL)
 		return 0;
@@ -288,7 +291,8 @@ static bool reserve_schema(struct d9_state *st, const struct record *f, struct s
 {
 	struct d9_schemas *const all = &st->schemas;
 	const uint16_t name_len = load_u16(bytes.p, false);
-	const uint64_t nfields = load_u16(bytes.p + 3 + name_len, false);
+	const uint64_t nfields =
+	    load_u16(bytes.p + 3 + name_len, false); /* after name_len and has_timestamp */
 	const uint64_t cost = SCHEMA_COST + 2 * ((uint64_t)name_len + bytes.n) + nfields * FIELD_COST;
 
 	if (all->n == D9_MAX_SCHEMAS ||
@@ -308,7 +312,7 @@ enum record_status d9_schema_frame(struct d9_state *st, struct record *f)
 
 	if (status != RECORD_DONE)
 		return status;
-	const struct slice bytes = slice_of(f->p + 3, (size_t)(f->end - f->p - 3));
+	const struct slice bytes = slice_of(f->p + AFTER_ID, (size_t)(f->end - f->p - AFTER_ID));
 	const uint32_t known = tabletext_get(&st->schemas.index, bytes);
 	struct d9_schema *s = known != TABLE_NONE ? st->schemas.all[known] : NULL;
 	if (s == NULL) {
