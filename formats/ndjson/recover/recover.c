@@ -246,7 +246,7 @@ static bool ends_in_number(const char *p, const char *end)
 }
 
 /* Repairs the record at the brace p, which is no JSON.  Returns its end; NULL: OOM. */
-static const char *take_damaged(struct recovery *rc, const char *p, const char *e)
+static const char *recover_damaged(struct recovery *rc, const char *p, const char *e)
 {
 	struct ndjson_reading *const st = rc->r->state;
 	struct ndjson_recovery *const s = rc->state;
@@ -296,15 +296,15 @@ static bool has_lines(const struct ndjson_recovery *s)
 	return s->next_track + s->next_class + s->records > 0;
 }
 
-/* Takes the record at the brace p.  Returns its end; NULL: OOM. */
-static const char *take_record(struct recovery *rc, const char *p, const char *e)
+/* Recovers the record at the brace p.  Returns its end; NULL: OOM. */
+static const char *recover_record(struct recovery *rc, const char *p, const char *e)
 {
 	struct ndjson_recovery *const s = rc->state;
 	const struct text *text = NULL;
 
 	const char *const end = ndjson_frame(rc, p, e);
 	if (end == NULL)
-		return take_damaged(rc, p, e);
+		return recover_damaged(rc, p, e);
 	if (!ndjson_accept(rc, p, end)) {
 		note_fault(s);
 		s->over |= s->rule == NDJSON_RULE_VERSION ||
@@ -339,7 +339,7 @@ static void end_line(struct recovery *rc, const char *text_end)
 	}
 }
 
-static void take_damaged_line(struct recovery *rc, const char *from, size_t n)
+static void recover_damaged_line(struct recovery *rc, const char *from, size_t n)
 {
 	struct ndjson_recovery *const s = rc->state;
 	const struct input *const in = rc->r->in;
@@ -363,13 +363,13 @@ static void take_damaged_line(struct recovery *rc, const char *from, size_t n)
 		p = find_start(p, e, first);
 		if (p == e)
 			break;
-		p = take_record(rc, p, e);
+		p = recover_record(rc, p, e);
 	}
 	if (!rc->r->no_memory)
 		end_line(rc, e);
 }
 
-static void take_line(struct recovery *rc, const struct record *rec)
+static void recover_line(struct recovery *rc, const struct record *rec)
 {
 	struct ndjson_reading *const st = rc->r->state;
 	struct ndjson_recovery *const s = rc->state;
@@ -378,7 +378,7 @@ static void take_line(struct recovery *rc, const struct record *rec)
 	/* Lines longer than --max-record were kept unread, perhaps also the first line. */
 	s->head |= rc->at < rec->offset || rc->last != '\0';
 	if (!ndjson_accept_plain(rc, rec->p, ndjson_text_end(rec->p, rec->end)))
-		take_damaged_line(rc, rec->p, (size_t)(rec->end - rec->p));
+		recover_damaged_line(rc, rec->p, (size_t)(rec->end - rec->p));
 }
 
 /* Adds missing lines at the end of the input. */
@@ -425,7 +425,7 @@ static void close_recovery(struct recovery *rc)
 const struct recover_ops ndjson_recover_ops = {
 	.state_size = sizeof(struct ndjson_recovery),
 	.structure = structure,
-	.record = take_line,
+	.record = recover_line,
 	.keep = keep,
 	.close = close_recovery,
 };
