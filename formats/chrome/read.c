@@ -5,7 +5,6 @@
 #include "chrome/chrome.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 
 /* ---- findings ---- */
 

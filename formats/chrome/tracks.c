@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/match.h"
-#include "base/numbers.h"
 #include "chrome/chrome.h"
 #include "out/tracks.h"
 

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #include "dial9/dial9.h"
-#include "model/event_traits.h"
 #include "model/value.h"
 
 /* ---- values ---- */

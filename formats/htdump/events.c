@@ -137,7 +137,7 @@ static void apply_vocabulary(struct ht_state *st, struct ht_class *c, struct ht_
 	if (c->id >= HT_BUILTIN_CLASSES) {
 		m = spec->plan = trace_find_plan(st->r->trace, c->name, has_leaf, plan);
 		c->kind = HT_KIND_EVENT;
-		c->version = (struct slice){ NULL, 0, 0 };
+		c->version = SLICE_NONE;
 	}
 	class_plan_compile(&p, m, &fields);
 	if (defines_labels(st->r->trace, &p)) {
@@ -286,7 +286,7 @@ static struct slice copy_text(struct ht_labels *all, struct slice text)
 	if (all->texts == NULL) {
 		all->texts = calloc(1, sizeof *all->texts);
 		if (all->texts == NULL)
-			return (struct slice){ NULL, 0, 0 };
+			return SLICE_NONE;
 		shared_memory_init(&all->texts->shared, free_texts);
 	}
 	return arena_copy(&all->texts->arena, text);
@@ -402,7 +402,7 @@ struct slice ht_label_find(struct ht_state *st, uint64_t identifier, const struc
 	if (i != TABLE_NONE)
 		return all->list[i].text;
 	finding_tally_add(&all->unresolved, rec->offset, rec->ordinal, identifier, 0);
-	return (struct slice){ NULL, 0, 0 };
+	return SLICE_NONE;
 }
 
 /* ---- label map files ---- */

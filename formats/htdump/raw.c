@@ -311,7 +311,7 @@ static void copy_input(struct copier *c, const struct batch *b, const struct eve
 static void note_mapping(struct copier *c, const struct batch *b, const struct event *e)
 {
 	struct htw_copy *const copy = c->state;
-	struct slice name = slice_of(NULL, 0);
+	struct slice name = SLICE_NONE;
 	uint64_t label;
 
 	if (!read_mapping(b, e, &label))

@@ -10,8 +10,6 @@
  */
 #include "htdump/htdump.h"
 
-#include <string.h>
-
 struct ht_recovery {
 	uint64_t orders;     /* EndiannessInfoEvents among the kept records */
 	bool layout_certain; /* the kept records show the layout to readers of the output */

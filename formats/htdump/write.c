@@ -10,7 +10,6 @@
 #include "format/fields_json.h"
 #include "htdump/htdump.h"
 #include "model/event_traits.h"
-#include "model/value.h"
 #include "out/facts.h"
 #include "out/field_names.h"
 #include "out/kind.h"

@@ -5,8 +5,6 @@
  * Like HawkTracer, it also describes the four built-in classes, HT_Event by its structure in memory.  Sizes
  * of bases and texts are those of C structures on 64-bit machines; readers ignore them.
  */
-#include <stdio.h>
-
 #include "htdump/htdump.h"
 
 /* ---- known classes ---- */

@@ -4,7 +4,6 @@
  */
 #include "ndjson/ndjson.h"
 
-#include "base/numbers.h"
 #include "model/value.h"
 
 struct class *ndjson_raw_class(struct ndjson_reading *st)

@@ -4,8 +4,6 @@
  * which there is no space (TABLE_ENTRIES, TABLE_BYTES) is written where it is used.  Short strings of
  * arguments get an iid when they occur the second time, so texts that never recur take no space.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/scan.h"
@@ -309,8 +307,8 @@ static bool fill_shape(struct perfetto_state *st, struct perfetto_shape *s, cons
 	bool usable = true;
 
 	s->n = 0;
-	for (uint32_t i = 0; i < n && usable; i++) {
-		uint32_t iid = tabletext_get(&t->iids, f[i].name);
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t iid = tabletext_get(&t->iids, f[i].name);
 		usable = iid != TABLE_NONE && f[i].name.n > 0 && t->entries[iid - 1].losses == 0 &&
 		         !has_key(&keys, t->entries[iid - 1].key_hash);
 		if (!usable)

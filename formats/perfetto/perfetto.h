@@ -36,9 +36,10 @@ extern const struct copier_ops perfetto_copier_ops;
 
 /* ---- state ---- */
 
+/* Tables of texts; a function is the name of a frame. */
 enum perfetto_kind { KIND_CATEGORY, KIND_NAME, KIND_KEY, KIND_STRING, KIND_FUNCTION, KINDS };
 
-#define PERFETTO_KNOWN 2048 /* a power of two */
+#define PERFETTO_KNOWN 2048 /* slots of a cache; a power of two */
 
 struct perfetto_entry {
 	struct slice text;
@@ -65,12 +66,12 @@ struct perfetto_track {
 	uint64_t instant; /* time of the last instant + 1; 0: none */
 };
 
-#define OPEN_END UINT64_MAX
-#define LAST_TIME ((uint64_t)INT64_MAX)
-#define PERFETTO_CLASSES 64
+#define OPEN_END UINT64_MAX             /* the end of a span that is not known yet */
+#define LAST_TIME ((uint64_t)INT64_MAX) /* ns: the importer has signed times */
+#define PERFETTO_CLASSES 64             /* slots of the cache of categories */
 
-#define SHAPE_FIELDS 16
-#define SHAPES 64
+#define SHAPE_FIELDS 16 /* of an event; one with more fields has no shape */
+#define SHAPES 64       /* slots of their cache */
 
 /* The keys of the fields of an event; events of a class usually have the same. */
 struct perfetto_shape {
@@ -81,14 +82,14 @@ struct perfetto_shape {
 };
 
 struct perfetto_state {
-	bool signed_time;    /* times may be before 0 */
-	struct chunk *chunk; /* of the current call */
-	uint64_t offset;     /* of the current event, for losses */
-	uint64_t uuid;       /* of the last track */
-	struct text body;    /* of the current track event */
-	struct text defs;    /* interned data, for the next track event */
-	struct text repaired;
-	struct arena arena;
+	bool signed_time;     /* times may be before 0 */
+	struct chunk *chunk;  /* of the current call */
+	uint64_t offset;      /* of the current event, for losses */
+	uint64_t uuid;        /* of the last track */
+	struct text body;     /* of the current track event */
+	struct text defs;     /* interned data, for the next track event */
+	struct text repaired; /* see perfetto_repair() */
+	struct arena arena;   /* of tracks, texts and stacks */
 	struct perfetto_table tables[KINDS];
 	uint32_t *seen;                 /* hashes of strings that occurred once */
 	uint64_t repeats;               /* uses of strings that have a number */
@@ -108,9 +109,9 @@ struct perfetto_state {
 		const struct class *cls;
 		const char *category; /* cls->category.p at that time */
 		uint32_t iid;
-	} categories[PERFETTO_CLASSES]; /* direct-mapped cache */
-	uint32_t arrow_name, arrow_category;
-	struct idset arrows; /* ids of arrows that have a start */
+	} categories[PERFETTO_CLASSES];      /* direct-mapped cache */
+	uint32_t arrow_name, arrow_category; /* iids; 0: none yet */
+	struct idset arrows;                 /* ids of arrows that have a start */
 	struct perfetto_shape shapes[SHAPES];
 };
 

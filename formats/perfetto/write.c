@@ -195,7 +195,7 @@ static struct slice series_name(struct arena *a, struct slice event, struct slic
 		return key;
 	char *const p = arena_alloc(a, (size_t)event.n + 1 + key.n);
 	if (p == NULL)
-		return slice_of(NULL, 0);
+		return SLICE_NONE;
 	memcpy(p, event.p, event.n);
 	p[event.n] = ' ';
 	memcpy(p + event.n + 1, key.p, key.n);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/event_traits.h"
 #include "out/facts.h"
 #include "out/kind.h"
 #include "sqlite/sqlite.h"

@@ -11,9 +11,9 @@
 
 #include <stdlib.h>
 
-#define NEXT_BYTES (1u << 20)
-#define MAX_WAITING (16u << 20)
-#define MAX_DECISIONS 4096
+#define NEXT_BYTES (1u << 20)   /* of input that one next() reads */
+#define MAX_WAITING (16u << 20) /* bytes of text whose place is not decided yet */
+#define MAX_DECISIONS 4096      /* that wait */
 
 /* Position of the output. */
 enum out {

@@ -10,7 +10,7 @@
 
 #include "base/os.h"
 
-#define MAX_FACTS (4u << 20) /* of all */
+#define MAX_FACTS (4u << 20) /* bytes of all facts */
 
 void chrome_lose_fact(struct chrome_reading *st, struct slice key, const char *at)
 {

@@ -100,9 +100,9 @@ void pfc_survey_event(struct pfc_names *names, const struct pfc_sequence *q, con
 	n->ts = ts;
 	n->copied = copied;
 	if (te->name_iid != 0)
-		n->name = known != TABLE_NONE ? names->names[known] : slice_of(NULL, 0);
+		n->name = known != TABLE_NONE ? names->names[known] : SLICE_NONE;
 	else
-		n->name = te->name.p != NULL ? retain(names, te->name) : slice_of(NULL, 0);
+		n->name = te->name.p != NULL ? retain(names, te->name) : SLICE_NONE;
 }
 
 void pfc_survey_interned(struct pfc_names *names, const struct pfc_sequence *q, const struct pfc_packet *k)

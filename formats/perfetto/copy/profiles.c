@@ -50,7 +50,7 @@ struct pfc_profile pfc_profile(const struct pfc_states *all, const struct pfc_pa
                                const struct pf_legacy *l)
 {
 	const struct pfc_sequence *const q = pfc_sequence_of(all, k);
-	const struct pfc_profile none = { .json = slice_of(NULL, 0) };
+	const struct pfc_profile none = { .json = SLICE_NONE };
 	struct pfc_profile p = none;
 	struct pf_wire w = pf_wire_on(k->event);
 

@@ -335,7 +335,7 @@ static void read_defaults(struct pfc_sequence *q, struct slice event)
 void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, struct pfc_carry *carry)
 {
 	const struct slice of_track =
-	    k->descriptor.p != NULL ? apply_descriptor(all, k->descriptor) : slice_of(NULL, 0);
+	    k->descriptor.p != NULL ? apply_descriptor(all, k->descriptor) : SLICE_NONE;
 	const struct slice thread = of_track.p != NULL ? of_track : k->thread;
 	struct pfc_sequence *const q = k->has_sequence ? find_sequence(all, k) : NULL;
 
@@ -346,7 +346,7 @@ void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, 
 		reset_deltas(q);
 		q->interval++;
 		if ((k->flags & PF_CLEARED) != 0)
-			read_defaults(q, slice_of(NULL, 0));
+			read_defaults(q, SLICE_NONE);
 		q->clock = (k->flags & PF_CLEARED) != 0 ? 0 : q->clock;
 		q->valid = (k->flags & PF_CLEARED) != 0;
 	}

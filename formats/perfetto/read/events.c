@@ -3,8 +3,6 @@
  * common fields is read in one pass.  Names are looked up by their iid and compared by hash, so that texts
  * are read only if events are wanted.
  */
-#include <stdlib.h>
-
 #include "perfetto/read/read.h"
 
 /* ---- fields ---- */
@@ -449,7 +447,7 @@ static void read_metadata(struct pf_state *st, struct pf_event *e)
 	const struct pf_entry *const entry = iid != 0 ? pf_entry_find(st->sequence, PF_NAMES, iid) : NULL;
 	const struct slice name = entry != NULL ? entry->text : st->te.name;
 	struct pf_wire w = pf_wire_on(st->te.s);
-	struct slice text = slice_of(NULL, 0);
+	struct slice text = SLICE_NONE;
 
 	e->kind = PF_NOTHING;
 	while (text.p == NULL && pf_wire_find(&w, PF_TAG(PF_event_debug_annotations, PF_BYTES)))

@@ -16,7 +16,7 @@ void pf_attributes(struct pf_state *st, struct slice bytes)
 	struct pf_wire w = pf_wire_on(bytes);
 
 	while (pf_wire_next(&w)) {
-		struct slice key = slice_of(NULL, 0);
+		struct slice key = SLICE_NONE;
 		struct value v = { .type = VALUE_NONE };
 		if (w.tag != PF_TAG(PF_attributes_attribute, PF_BYTES))
 			continue;

@@ -118,7 +118,7 @@ void pf_inner_drop(struct pf_state *st)
 	if (st->inner_memory != NULL)
 		shared_memory_drop(&st->inner_memory->memory);
 	st->inner_memory = NULL;
-	st->inner = slice_of(NULL, 0);
+	st->inner = SLICE_NONE;
 }
 
 static PF_COLD void read_compressed(struct pf_state *st, const struct pf_packet *k)

@@ -45,7 +45,7 @@ static bool is_data(const struct pf_state *st, struct slice annotation)
 static bool find_data(struct pf_state *st, struct json_token *data)
 {
 	struct pf_wire w = pf_wire_on(st->te.s);
-	struct slice s = slice_of(NULL, 0);
+	struct slice s = SLICE_NONE;
 
 	while (s.p == NULL && pf_wire_find(&w, PF_TAG(PF_event_debug_annotations, PF_BYTES)))
 		if (is_data(st, pf_wire_slice(&w)))

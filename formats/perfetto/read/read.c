@@ -320,7 +320,7 @@ static void name_tracks(struct pf_state *st)
 			d->name = copy.p != NULL ? textscan_slice(copy.p, copy.n) : slice_of("", 0);
 			d->is_unnamed = true;
 		}
-		d->first_name = slice_of(NULL, 0);
+		d->first_name = SLICE_NONE;
 	}
 }
 

@@ -56,7 +56,8 @@ int pf_probe(struct slice head, bool complete);
 const char *pf_frame(struct pf_state *st, struct record *rec, struct slice *content,
                      enum record_status *status);
 
-/* Takes the first packet off `rest`; frame: with its tag and size.  Returns false if it is absent or cut. */
+/* Removes the first packet from `rest`; frame: with its tag and size.  Returns false if it is absent or cut.
+ */
 bool pf_next_frame(struct slice *rest, struct slice *frame, struct slice *content);
 
 /* ---- packets.c ---- */

@@ -4,8 +4,6 @@
  * frames without a name, addresses), with lists of mappings and build ids.  A heap profile has tables of its
  * own.  Each stack is checked once.
  */
-#include <stdlib.h>
-
 #include "perfetto/read/read.h"
 
 #define MAX_FRAMES 1024U /* of a stack, from the leaf on */
@@ -142,7 +140,7 @@ static void set_frame(struct pf_state *st, const struct pf_sequence *s, uint64_t
                       uint32_t n)
 {
 	const struct pf_entry *const frame = entry_of(st, s, PF_FRAMES, iid);
-	const struct slice bytes = frame != NULL ? frame->text : slice_of(NULL, 0);
+	const struct slice bytes = frame != NULL ? frame->text : SLICE_NONE;
 	const struct pf_entry *const name =
 	    entry_of(st, s, PF_FUNCTIONS, pf_number(bytes, PF_frame_function_name_id));
 	const char *const library = library_of(st, s, bytes);
@@ -312,7 +310,7 @@ static struct pf_track *task_track(struct pf_state *st, struct slice task)
 static void read_stack_sample(struct pf_state *st, const struct pf_packet *k)
 {
 	struct pf_wire w = pf_wire_on(k->data);
-	struct slice task = slice_of(NULL, 0);
+	struct slice task = SLICE_NONE;
 	uint64_t iid = 0;
 
 	while (pf_wire_next(&w)) {

@@ -18,12 +18,12 @@ struct slice pf_trace_text(struct pf_state *st, struct slice s)
 	if (st->text_bytes + s.n > PF_MAX_TEXT) {
 		pf_report_limit(st, PF_FULL_TEXT,
 		                "more than %u bytes of interned data: later texts are not kept", PF_MAX_TEXT);
-		return slice_of(NULL, 0);
+		return SLICE_NONE;
 	}
 	struct slice copy = arena_copy(&st->r->trace->arena, s);
 	if (copy.p == NULL || !tabletext_put(&st->texts, copy, 1)) {
 		st->r->no_memory = true;
-		return slice_of(NULL, 0);
+		return SLICE_NONE;
 	}
 	st->text_bytes += s.n;
 	copy = textscan_slice(copy.p, copy.n);

@@ -143,7 +143,7 @@ static void read_process(struct slice bytes, struct task *x)
 {
 	PF_READ(bytes, process_members, x);
 	x->chrome_name = pf_chrome_process(x->type);
-	x->is_renderer = x->type == 2; /* this list ends before that of extensions */
+	x->is_renderer = x->type == 2; /* this message has no type for renderers of extensions */
 }
 
 static void read_thread(struct slice bytes, struct task *x)
@@ -223,7 +223,7 @@ static void read_descriptor(struct slice bytes, struct descriptor *x)
 		               : x->task.chrome_name.p != NULL            ? x->task.chrome_name
 		               : chrome_name.p != NULL                    ? chrome_name
 		               : x->is_apart                              ? x->desc.name
-		                                                          : slice_of(NULL, 0);
+		                                                          : SLICE_NONE;
 }
 
 /* Reports a descriptor that Perfetto ignores, and returns false. */
@@ -446,8 +446,7 @@ static struct slice command_of(struct slice process)
 {
 	struct pf_wire w = pf_wire_on(process);
 
-	return pf_wire_find(&w, PF_TAG(PF_tree_process_cmdline, PF_BYTES)) ? pf_wire_slice(&w)
-	                                                                   : slice_of(NULL, 0);
+	return pf_wire_find(&w, PF_TAG(PF_tree_process_cmdline, PF_BYTES)) ? pf_wire_slice(&w) : SLICE_NONE;
 }
 
 void pf_process_tree(struct pf_state *st, struct slice bytes)

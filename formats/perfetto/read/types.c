@@ -404,7 +404,7 @@ static struct slice packed_of(const struct pf_type_member *member, const struct 
 	const bool is_packed = member != NULL && member->is_repeated && (w->tag & 7) == PF_BYTES &&
 	                       forms[member->type].wire != PF_BYTES;
 
-	return is_packed ? pf_wire_slice(w) : slice_of(NULL, 0);
+	return is_packed ? pf_wire_slice(w) : SLICE_NONE;
 }
 
 /* Reads the next number of a packed field.  Returns false at the end, or sets w->bad. */

@@ -56,7 +56,7 @@ static struct slice interned(const struct pf_state *st, enum pf_table_id table, 
 {
 	const struct pf_entry *const e = pf_entry_find(st->sequence, table, iid);
 
-	return e != NULL ? e->text : slice_of(NULL, 0);
+	return e != NULL ? e->text : SLICE_NONE;
 }
 
 static struct slice join(struct arena *a, struct slice all, struct slice one)
@@ -130,7 +130,7 @@ static struct value make_value(struct pf_state *st, struct batch *b, struct slic
 static struct slice annotation_name(const struct pf_state *st, struct slice annotation)
 {
 	struct pf_wire w = pf_wire_on(annotation);
-	struct slice name = slice_of(NULL, 0);
+	struct slice name = SLICE_NONE;
 
 	while (pf_wire_next(&w)) {
 		if (w.tag == PF_TAG(PF_annotation_name_iid, PF_VARINT) && w.v != 0)
@@ -542,7 +542,7 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 			                           ? pf_schema_is_extension(PF_MESSAGE_event, number)
 			                           : known->type == PF_TYPE_OPAQUE && (w.tag & 7) == PF_BYTES;
 			if (is_unread && n < MAX_MORE) {
-				const struct slice name = known != NULL ? known->name : slice_of(NULL, 0);
+				const struct slice name = known != NULL ? known->name : SLICE_NONE;
 				const struct field x = pf_typed_field(st, b, &w, name);
 				put(f, &n, x.name, x.value);
 			}

@@ -231,7 +231,7 @@ static const char *const processes[] = {
 
 static struct slice name_of(const char *const *names, size_t n, uint64_t type)
 {
-	return type < n && names[type] != NULL ? slice_str(names[type]) : slice_of(NULL, 0);
+	return type < n && names[type] != NULL ? slice_str(names[type]) : SLICE_NONE;
 }
 
 struct slice pf_chrome_thread(uint64_t type)
@@ -246,5 +246,5 @@ struct slice pf_chrome_process(uint64_t type)
 
 bool pf_chrome_is_renderer(uint64_t type)
 {
-	return type == 2 || type == 40;
+	return type == 2 || type == 40; /* see processes[] */
 }
