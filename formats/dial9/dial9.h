@@ -62,6 +62,8 @@ enum d9_tag {
 
 #define D9_EVENT_HEAD 3       /* tag, type_id */
 #define D9_TIMED_EVENT_HEAD 6 /* and timestamp_delta_ns */
+#define D9_SCHEMA_HEAD 3      /* tag, type_id */
+#define D9_SCHEMA_NAME 5      /* and name_len */
 #define D9_RESET_SIZE 9
 #define D9_POOL_HEAD 5  /* tag, count */
 #define D9_ENTRY_HEAD 8 /* pool_id, data_len or frame_count */
@@ -88,6 +90,12 @@ enum d9_type {
 
 #define D9_OPTIONAL 0x80 /* "Optional Field Modifier" */
 #define D9_VARINT_MAX 10 /* "A u64 requires at most 10 bytes" */
+
+/* Returns the type_id of the frame of a schema or an event. */
+static inline uint16_t d9_type_id(const char *frame)
+{
+	return load_u16(frame + 1, false);
+}
 
 /* ---- limits ---- */
 

@@ -361,8 +361,7 @@ INLINE const char *run_over(struct d9_state *st, const char *p, const char *limi
 	while (p < limit) {
 		const char *next = p + D9_RESET_SIZE;
 		if (*p == D9_TAG_EVENT) {
-			const struct d9_schema *const s =
-			    d9_schema_find(&st->schemas, load_u16(p + 1, false));
+			const struct d9_schema *const s = d9_schema_find(&st->schemas, d9_type_id(p));
 			uint64_t ts = base;
 			if (s == NULL || (size_t)(end - p) < s->run_need)
 				break;
@@ -573,8 +572,7 @@ INLINE const char *run_with(struct d9_state *st, uint64_t max, const char *end, 
 
 	while (f.p < limit && has_space(b)) {
 		if (*f.p == D9_TAG_EVENT) {
-			const struct d9_schema *const s =
-			    d9_schema_find(&st->schemas, load_u16(f.p + 1, false));
+			const struct d9_schema *const s = d9_schema_find(&st->schemas, d9_type_id(f.p));
 			if (s == NULL || (size_t)(window - f.p) < s->events_need)
 				break;
 			const char *const values = f.p + d9_schema_head(s);

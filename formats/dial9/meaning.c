@@ -633,8 +633,7 @@ static inline const struct track *default_track(struct d9_state *st)
 /* Adds the fields of the frame's head, which the schema does not declare, to a raw event. */
 static uint32_t add_head_fields(const struct d9_schema *s, const struct record *f, struct field *to)
 {
-	to[0] =
-	    (struct field){ s->declared[0].name, { .type = VALUE_U16, .u64 = load_u16(f->p + 1, false) } };
+	to[0] = (struct field){ s->declared[0].name, { .type = VALUE_U16, .u64 = d9_type_id(f->p) } };
 	if (s->nhead > 1)
 		to[1] = (struct field){ s->declared[1].name,
 			                { .type = VALUE_U32, .u64 = load_u32(f->p + 2, false) >> 8 } };
@@ -833,7 +832,7 @@ enum record_status d9_event_frame(struct d9_state *st, struct record *f)
 		cursor_take(&c, D9_EVENT_HEAD, "type_id");
 		return d9_note_lack(st, &c);
 	}
-	const uint16_t type_id = load_u16(f->p + 1, false);
+	const uint16_t type_id = d9_type_id(f->p);
 	struct d9_schema *const s = d9_schema_find(&st->schemas, type_id);
 	if (s == NULL) {
 		d9_find(st, D9_RULE_EVENT_BEFORE_SCHEMA, f,
@@ -862,7 +861,7 @@ enum record_status d9_event_frame(struct d9_state *st, struct record *f)
 
 enum record_status d9_event_pass(struct d9_state *st, struct record *f)
 {
-	struct d9_schema *const s = d9_schema_find(&st->schemas, load_u16(f->p + 1, false));
+	struct d9_schema *const s = d9_schema_find(&st->schemas, d9_type_id(f->p));
 
 	if (f->end - f->p < (ptrdiff_t)d9_schema_head(s))
 		return RECORD_MORE;

@@ -7,9 +7,6 @@
 
 #include "dial9/dial9.h"
 
-/* Offsets in a schema frame ("Schema Frame"): of what follows the type_id, and of the name. */
-enum { AFTER_ID = 3, NAME = 5 };
-
 /* Bytes of memory that a schema and a field cost in addition to their bytes in the frame. */
 #define SCHEMA_COST 256
 #define FIELD_COST                                                                                           \
@@ -187,7 +184,7 @@ static bool read_fields(struct d9_state *st, const struct record *f, struct d9_s
 		field->name = field->in_file;
 		field->name.flags |= SLICE_STAYS;
 		field->type = cursor_u8(c, "field_type");
-		const char *const end = f->p + AFTER_ID + (c->p - copy);
+		const char *const end = f->p + D9_SCHEMA_HEAD + (c->p - copy);
 		struct slice in_frame = field->name; /* in the frame, for offsets */
 		in_frame.p = end - 1 - in_frame.n;
 		d9_check_text(st, f, in_frame, "field name", s->name);
@@ -203,7 +200,7 @@ static enum record_status measure_schema(struct d9_state *st, struct record *f)
 {
 	struct cursor c = cursor_on(f->p, f->end, false);
 
-	cursor_take(&c, AFTER_ID, "tag and type_id");
+	cursor_take(&c, D9_SCHEMA_HEAD, "tag and type_id");
 	cursor_take(&c, cursor_u16(&c, "name_len"), "name");
 	cursor_u8(&c, "has_timestamp");
 	const uint16_t n = cursor_u16(&c, "field_count");
@@ -246,7 +243,7 @@ static struct d9_schema *new_schema(struct d9_state *st, const struct record *f,
 	}
 	const struct slice name = read_text(&c);
 	struct slice in_frame = name;
-	in_frame.p = f->p + NAME;
+	in_frame.p = f->p + D9_SCHEMA_NAME;
 	d9_check_text(st, f, in_frame, "schema name", SLICE_NONE);
 	s->name = name; /* points into the key, which stays */
 	const uint8_t timed = cursor_u8(&c, "has_timestamp");
@@ -254,8 +251,8 @@ static struct d9_schema *new_schema(struct d9_state *st, const struct record *f,
 	s->timed = timed == 1;
 	s->readable = timed <= 1;
 	if (!s->readable)
-		d9_find_at(st, D9_RULE_HAS_TIMESTAMP, f, f->p + NAME + name.n, "has_timestamp of %s is %u",
-		           quoted(&(struct quoted){ "" }, name), timed);
+		d9_find_at(st, D9_RULE_HAS_TIMESTAMP, f, f->p + D9_SCHEMA_NAME + name.n,
+		           "has_timestamp of %s is %u", quoted(&(struct quoted){ "" }, name), timed);
 	if (!read_fields(st, f, s, &c, key.p))
 		return NULL;
 	return d9_schema_plan(st, s) && d9_make_measure_steps(s) ? s : NULL;
@@ -266,7 +263,7 @@ uint32_t d9_schema_fields(struct d9_state *st, const struct record *f, struct ba
 	const struct d9_schema *const s = st->schema;
 	struct value *const pairs = arena_zalloc(&b->scratch, s->nfields, 2 * sizeof *pairs);
 	const bool raw = d9_wants_raw(st);
-	const uint8_t timed = (uint8_t)f->p[NAME + s->name.n];
+	const uint8_t timed = (uint8_t)f->p[D9_SCHEMA_NAME + s->name.n];
 
 	if (pairs == NULL)
 		return 0;
@@ -275,8 +272,7 @@ uint32_t d9_schema_fields(struct d9_state *st, const struct record *f, struct ba
 		pairs[2 * i + 1] = raw ? (struct value){ .type = VALUE_U8, .u64 = s->fields[i].type }
 		                       : value_string(s->declared[i].type);
 	}
-	to[0] =
-	    (struct field){ SLICE_LIT("type_id"), { .type = VALUE_U16, .u64 = load_u16(f->p + 1, false) } };
+	to[0] = (struct field){ SLICE_LIT("type_id"), { .type = VALUE_U16, .u64 = d9_type_id(f->p) } };
 	to[1] = (struct field){ SLICE_LIT("name"), value_string(s->name) };
 	to[2] = (struct field){ SLICE_LIT("has_timestamp"),
 		                raw ? (struct value){ .type = VALUE_U8, .u64 = timed }
@@ -312,7 +308,7 @@ enum record_status d9_schema_frame(struct d9_state *st, struct record *f)
 
 	if (status != RECORD_DONE)
 		return status;
-	const struct slice bytes = slice_of(f->p + AFTER_ID, (size_t)(f->end - f->p - AFTER_ID));
+	const struct slice bytes = slice_of(f->p + D9_SCHEMA_HEAD, (size_t)(f->end - f->p - D9_SCHEMA_HEAD));
 	const uint32_t known = tabletext_get(&st->schemas.index, bytes);
 	struct d9_schema *s = known != TABLE_NONE ? st->schemas.all[known] : NULL;
 	if (s == NULL) {
@@ -325,7 +321,7 @@ enum record_status d9_schema_frame(struct d9_state *st, struct record *f)
 		st->r->no_memory = true;
 		return RECORD_BAD;
 	}
-	register_schema(st, f, load_u16(f->p + 1, false), s);
+	register_schema(st, f, d9_type_id(f->p), s);
 	st->schema = s;
 	return d9_end_frame(st, D9_S_SCHEMA, f);
 }

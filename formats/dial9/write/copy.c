@@ -321,7 +321,7 @@ struct first_field {
 /* "Schema": tag, type_id, name, has_timestamp, fields. */
 static bool first_field(struct slice schema, struct first_field *f)
 {
-	const char *p = schema.p + 3;
+	const char *p = schema.p + D9_SCHEMA_HEAD;
 
 	f->event = slice_of(p + 2, load_u16(p, false));
 	p = f->event.p + f->event.n;
@@ -533,7 +533,7 @@ static bool may_refer(uint8_t type)
 /* Returns the fields of a schema frame, which follow its has_timestamp and field_count; *n: their number. */
 static const char *schema_fields(struct slice frame, uint32_t *n)
 {
-	const char *const p = frame.p + 5 + load_u16(frame.p + 3, false);
+	const char *const p = frame.p + D9_SCHEMA_NAME + load_u16(frame.p + D9_SCHEMA_HEAD, false);
 
 	*n = load_u16(p + 1, false);
 	return p + 3;
@@ -542,7 +542,7 @@ static const char *schema_fields(struct slice frame, uint32_t *n)
 static void define_schema(struct d9w_copy *copy, struct slice frame, struct chunk *chunk)
 {
 	struct selection *const s = &copy->selection;
-	struct definition *const k = get_definition(s, OF_SCHEMAS, load_u16(frame.p + 1, false), chunk);
+	struct definition *const k = get_definition(s, OF_SCHEMAS, d9_type_id(frame.p), chunk);
 	uint32_t n;
 
 	if (k == NULL || (k->bytes.p != NULL && slice_equal(k->bytes, frame)))
@@ -685,7 +685,7 @@ static void require_definitions(struct d9w_copy *copy, struct definition *k, boo
 
 	if (!k->written) {
 		write_header(copy, chunk);
-		require_schema(copy, k, load_u16(bytes.p + 1, false), chunk);
+		require_schema(copy, k, d9_type_id(bytes.p), chunk);
 	}
 	if (n == 0)
 		return;
@@ -721,8 +721,7 @@ static void select_or_retain(struct d9w_copy *copy, const struct event *e, struc
                              struct chunk *chunk)
 {
 	struct symbols *const symbols = &copy->selection.symbols;
-	struct definition *const k =
-	    find_definition(&copy->selection, OF_SCHEMAS, load_u16(bytes.p + 1, false));
+	struct definition *const k = find_definition(&copy->selection, OF_SCHEMAS, d9_type_id(bytes.p));
 
 	if (k == NULL)
 		return; /* the reader passes no such event */
@@ -748,9 +747,9 @@ static void write_symbols(struct d9w_copy *copy, bool all, struct chunk *chunk)
 		const struct symbol *const k = &s->retained[i];
 		if (!all && !is_needed(s, k->address))
 			continue;
-		require_definitions(
-		    copy, find_definition(&copy->selection, OF_SCHEMAS, load_u16(k->bytes.p + 1, false)),
-		    k->timed, k->bytes, chunk);
+		require_definitions(copy,
+		                    find_definition(&copy->selection, OF_SCHEMAS, d9_type_id(k->bytes.p)),
+		                    k->timed, k->bytes, chunk);
 		write_event(copy, k->timed, k->ts, k->bytes, chunk);
 	}
 	arena_free(&s->arena);
