@@ -590,7 +590,8 @@ void chrome_lose_fact(struct chrome_reading *st, struct slice key, const char *a
 /* Reads metadata (ph M) that is a fact. */
 void chrome_read_metadata(struct chrome_reading *st);
 
-/* Takes a time since 2001 for one since 1970 if the file states no wall time: no machine runs that long. */
+/* Treats times as counted from 1970 if that makes them later than 2000 and the file states no wall time: no
+ * machine runs that long. */
 void chrome_mark_wall(struct chrome_reading *st, uint64_t ts);
 
 /* Finds the dialect from the first events. */
@@ -632,7 +633,7 @@ bool chrome_read_profile_member(struct chrome_reading *st, struct slice key, con
 /* Whether the member is a list that chrome_read_profile_member() needs. */
 bool chrome_is_profile_list(const struct chrome_reading *st, struct slice key);
 
-/* Whether it is one of its two lists of numbers.  v: a place in the window. */
+/* Whether the value at v, in the window, is such a list, and of numbers. */
 bool chrome_is_number_list(const struct chrome_reading *st, struct slice key, const char *v);
 
 /* Gives out the next of st->profiles.samples, and adds its fields. */

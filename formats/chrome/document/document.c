@@ -53,7 +53,7 @@ bool chrome_has_key(const char *p, const char *e, struct slice key)
 
 	for (; p < e; p++) {
 		if (*p == '{' || *p == '[') {
-			/* No event nests deeper.  So a byte is looked at from few starts, however the braces
+			/* No event nests deeper.  So a byte is visited from few starts, however the braces
 			 * are arranged. */
 			if (++depth > JSON_MAX_DEPTH)
 				return false;

@@ -354,7 +354,7 @@ static void put_item(struct recovery *rc, const char *end)
 		keep(rc, end);
 }
 
-static void take_event(struct recovery *rc, const char *end)
+static void recover_event(struct recovery *rc, const char *end)
 {
 	struct chrome_reading *const st = rc->r->state;
 	struct chrome_recovery *const s = rc->state;
@@ -394,8 +394,8 @@ static void close_events(struct recovery *rc)
 	s->any = true;
 }
 
-/* Takes the text `before` and [from, end) of a member that follows a second array of events. */
-static void take_late(struct recovery *rc, const char *before, const char *from, const char *end)
+/* Moves the text `before` and [from, end) of a member that follows a second array of events. */
+static void recover_late(struct recovery *rc, const char *before, const char *from, const char *end)
 {
 	const struct chrome_reading *const st = rc->r->state;
 	struct chrome_recovery *const s = rc->state;
@@ -450,8 +450,8 @@ static bool is_member(const struct chrome_reading *st, const char *name, const c
 	       st->item_at[n + 1] == '"';
 }
 
-/* Takes a list of numbers of a CPU profile. */
-static void take_numbers(struct recovery *rc, const char *end)
+/* Recovers a list of numbers of a CPU profile. */
+static void recover_numbers(struct recovery *rc, const char *end)
 {
 	struct chrome_reading *const st = rc->r->state;
 	struct chrome_recovery *const s = rc->state;
@@ -482,7 +482,7 @@ static bool is_repaired_list(const struct chrome_reading *st)
 	       memcmp(st->repair->text.p, key, sizeof key - 1) == 0;
 }
 
-static void take_member(struct recovery *rc, const char *end)
+static void recover_member(struct recovery *rc, const char *end)
 {
 	struct chrome_reading *const st = rc->r->state;
 	struct chrome_recovery *const s = rc->state;
@@ -496,15 +496,15 @@ static void take_member(struct recovery *rc, const char *end)
 		drop(rc, end, CHROME_RULE_CONCATENATED, "a member of a further document");
 	} else if (st->item == CHROME_PART) {
 		if (s->reopened)
-			take_late(rc, "", st->p, end);
+			recover_late(rc, "", st->p, end);
 		else
 			keep(rc, end);
 	} else if (s->reopened) {
 		s->late_at = s->tail.n;
-		take_late(rc, ",", st->item_at, end);
+		recover_late(rc, ",", st->item_at, end);
 	} else if (st->dialect == CHROME_DIALECT_CPUPROFILE && s->out == OUT_OBJECT &&
 	           (is_member(st, "samples", end) || is_member(st, "timeDeltas", end))) {
-		take_numbers(rc, end);
+		recover_numbers(rc, end);
 	} else {
 		if (s->out == OUT_EVENTS)
 			close_events(rc);
@@ -513,17 +513,17 @@ static void take_member(struct recovery *rc, const char *end)
 	}
 }
 
-/* Takes the start of the list of samples, which is a member. */
-static void take_samples(struct recovery *rc, const char *end)
+/* Recovers the start of the list of samples, which is a member. */
+static void recover_samples(struct recovery *rc, const char *end)
 {
 	struct chrome_recovery *const s = rc->state;
 
-	take_member(rc, end);
+	recover_member(rc, end);
 	s->in_list = s->keeps_member;
 	s->any_sample = false;
 }
 
-static void take_sample(struct recovery *rc, const char *end)
+static void recover_sample(struct recovery *rc, const char *end)
 {
 	struct chrome_reading *const st = rc->r->state;
 	struct chrome_recovery *const s = rc->state;
@@ -534,7 +534,7 @@ static void take_sample(struct recovery *rc, const char *end)
 	}
 	rc->records++;
 	if (s->reopened) {
-		take_late(rc, s->any_sample ? ",\n" : "", st->item_at, end);
+		recover_late(rc, s->any_sample ? ",\n" : "", st->item_at, end);
 	} else {
 		s->any = s->any_sample;
 		put_comma(rc, st->item_at);
@@ -543,8 +543,8 @@ static void take_sample(struct recovery *rc, const char *end)
 	s->any_sample = true;
 }
 
-/* Takes the bracket after the samples. */
-static void take_samples_end(struct recovery *rc, const char *end)
+/* Recovers the bracket after the samples. */
+static void recover_samples_end(struct recovery *rc, const char *end)
 {
 	const struct chrome_reading *const st = rc->r->state;
 	struct chrome_recovery *const s = rc->state;
@@ -552,7 +552,7 @@ static void take_samples_end(struct recovery *rc, const char *end)
 	s->in_list = false;
 	s->any = true;
 	if (s->reopened) {
-		take_late(rc, "", st->item_at, end);
+		recover_late(rc, "", st->item_at, end);
 		return;
 	}
 	if (memchr(st->p, ',', (size_t)(st->item_at - st->p)) != NULL)
@@ -573,7 +573,7 @@ static void close_samples(struct recovery *rc)
 		insert(rc, "]", CHROME_RULE_UNCLOSED, "the list of samples does not end");
 }
 
-static void take_opening(struct recovery *rc, const char *end)
+static void recover_opening(struct recovery *rc, const char *end)
 {
 	struct chrome_recovery *const s = rc->state;
 
@@ -587,8 +587,8 @@ static void take_opening(struct recovery *rc, const char *end)
 	keep(rc, end);
 }
 
-/* Takes the start of an array of events. */
-static void take_list(struct recovery *rc, const char *end)
+/* Recovers the start of an array of events. */
+static void recover_list(struct recovery *rc, const char *end)
 {
 	struct chrome_reading *const st = rc->r->state;
 	struct chrome_recovery *const s = rc->state;
@@ -607,7 +607,7 @@ static void take_list(struct recovery *rc, const char *end)
 	s->any = false;
 }
 
-static void take_closing(struct recovery *rc, const char *end)
+static void recover_closing(struct recovery *rc, const char *end)
 {
 	struct chrome_reading *const st = rc->r->state;
 	struct chrome_recovery *const s = rc->state;
@@ -631,8 +631,8 @@ static void take_closing(struct recovery *rc, const char *end)
 	keep(rc, end);
 }
 
-/* Takes blanks and commas, or damage. */
-static void take_rest(struct recovery *rc, const char *end)
+/* Recovers blanks and commas, or damage. */
+static void recover_rest(struct recovery *rc, const char *end)
 {
 	const struct chrome_reading *const st = rc->r->state;
 	const char *const from = st->p;
@@ -680,7 +680,7 @@ static void finish(struct recovery *rc)
 	insert(rc, text, CHROME_RULE_UNCLOSED, "the closing bracket is missing");
 }
 
-static void take_item(struct recovery *rc)
+static void recover_item(struct recovery *rc)
 {
 	const struct chrome_reading *const st = rc->r->state;
 	struct chrome_recovery *const s = rc->state;
@@ -693,32 +693,32 @@ static void take_item(struct recovery *rc)
 		release(rc);
 	switch (st->item) {
 	case CHROME_OPENS:
-		take_opening(rc, end);
+		recover_opening(rc, end);
 		break;
 	case CHROME_LISTS:
-		take_list(rc, end);
+		recover_list(rc, end);
 		break;
 	case CHROME_MEMBER:
 	case CHROME_PART:
-		take_member(rc, end);
+		recover_member(rc, end);
 		break;
 	case CHROME_SAMPLES:
-		take_samples(rc, end);
+		recover_samples(rc, end);
 		break;
 	case CHROME_EVENT:
 		if (st->in_samples)
-			take_sample(rc, end);
+			recover_sample(rc, end);
 		else
-			take_event(rc, end);
+			recover_event(rc, end);
 		break;
 	case CHROME_CLOSES:
 		if (s->in_list)
-			take_samples_end(rc, end);
+			recover_samples_end(rc, end);
 		else
-			take_closing(rc, end);
+			recover_closing(rc, end);
 		break;
 	default:
-		take_rest(rc, end);
+		recover_rest(rc, end);
 		break;
 	}
 }
@@ -739,7 +739,7 @@ static bool recover_next(struct recovery *rc)
 			const size_t n = (size_t)(in->end - in->p);
 			(void)input_need(in, n + n / 4 + 1);
 		} else if (status == RECORD_DONE) {
-			take_item(rc);
+			recover_item(rc);
 			in->p = rec.end;
 			if (rec.role < RECORD_IS_GAP)
 				r->records = rec.ordinal;
