@@ -312,7 +312,7 @@ void pfc_moved_free(struct pfc_moved *m)
 	free(m->times);
 }
 
-/* Identifies the set of clocks of a snapshot, in whatever order. */
+/* Returns a hash of the set of clocks of a snapshot, equal for any order of them. */
 static uint64_t set_of(struct slice s, uint32_t sequence)
 {
 	struct pf_wire w = pf_wire_on(s);

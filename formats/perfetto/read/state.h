@@ -282,8 +282,8 @@ struct pf_description {
 	bool is_unnumbered, has_label; /* of tracetool's writer: its number is invented, or is `label` */
 	struct slice host;             /* of tracetool's writer; n 0: none */
 	uint64_t label;
-	bool disordered; /* its events are not in order of time, or may be those of another track */
-	bool moved;      /* they may be: packets after them told whose they are */
+	bool disordered;             /* its events are not in order of time, or may belong to another track */
+	bool moved;                  /* they may: packets after them stated their track */
 	struct pf_least_times least; /* noted by a look-ahead */
 };
 

@@ -312,7 +312,7 @@ static uint64_t packet_time(const struct pf_state *st)
 	return st->time == PF_TIME_OK ? st->ts : st->latest;
 }
 
-/* The last name in time is used, as packets of other sequences stand before and behind it in the file.  That
+/* The last name in time is used, as packets of other sequences precede and follow it in the file.  That
  * of a renderer is its type, since its descriptors state its command line, too. */
 static void rename_task(struct pf_state *st, struct pf_track *t, struct slice name, bool is_renderer)
 {
