@@ -478,7 +478,7 @@ static bool is_sample(const struct event *e, const struct perfetto_track *k)
 static void put_sample(struct perfetto_state *st, uint64_t ts, const struct perfetto_track *k, uint32_t iid)
 {
 	struct text *const t = &st->chunk->text;
-	const size_t packet = wire_open(t, TRACE_PACKET);
+	const size_t packet = wire_open(t, PF_TRACE_PACKET);
 
 	wire_number(t, PF_packet_timestamp, ts);
 	wire_number(t, PF_packet_trusted_packet_sequence_id, 1);

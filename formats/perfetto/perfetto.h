@@ -15,14 +15,6 @@
 #include "format/format.h"
 #include "perfetto/schema/schema.h"
 
-/* ---- numbers ---- */
-
-/* Numbers of fields are in schema.def. */
-enum { TRACE_PACKET = 1 };                                                        /* field of Trace */
-enum { MERGE_NAME = 1, MERGE_NONE, ORDER_EXPLICIT = 1 };                          /* of a TrackDescriptor */
-enum { UNIT_NS = 1, UNIT_COUNT, UNIT_BYTES };                                     /* of a CounterDescriptor */
-enum { TYPE_NONE, TYPE_BEGIN, TYPE_END, TYPE_INSTANT, TYPE_COUNTER, TYPE_STATE }; /* of a TrackEvent */
-
 enum perfetto_loss {
 #define LOSS(row, ...) PERFETTO_##row,
 #include "perfetto/losses.def"
@@ -133,7 +125,7 @@ struct perfetto_packet {
 
 static inline struct perfetto_packet perfetto_open_packet(struct text *t, unsigned field)
 {
-	struct perfetto_packet p = { .packet = wire_open(t, TRACE_PACKET) };
+	struct perfetto_packet p = { .packet = wire_open(t, PF_TRACE_PACKET) };
 
 	wire_number(t, PF_packet_trusted_packet_sequence_id, 1);
 	p.content = wire_open(t, field);

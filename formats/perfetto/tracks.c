@@ -295,7 +295,7 @@ void perfetto_put_track(struct perfetto_state *st, const struct track *k)
 		perfetto_put_text(st, t, PF_descriptor_name, p->name);
 		wire_number(t, PF_descriptor_parent_uuid, p->parent);
 		if (k->lane == 0) /* arrows do not bind to spans of tracks that the importer may merge */
-			wire_number(t, PF_descriptor_sibling_merge_behavior, MERGE_NONE);
+			wire_number(t, PF_descriptor_sibling_merge_behavior, PF_MERGE_NONE);
 	} else {
 		if (k->kind == TRACK_PROCESS)
 			put_process(st, t, k, p);
@@ -317,7 +317,7 @@ uint64_t perfetto_put_extra_track(struct perfetto_state *st, const struct perfet
 	wire_slice(t, PF_descriptor_name, perfetto_repair(st, name, &losses));
 	wire_number(t, PF_descriptor_parent_uuid, k->parent);
 	if (async) /* the default; tells the reader that this is no lane of that name */
-		wire_number(t, PF_descriptor_sibling_merge_behavior, MERGE_NAME);
+		wire_number(t, PF_descriptor_sibling_merge_behavior, PF_MERGE_NAME);
 	perfetto_close_packet(t, packet);
 	return st->uuid;
 }
@@ -328,7 +328,7 @@ void perfetto_put_order(struct perfetto_state *st)
 	const struct perfetto_packet packet = perfetto_open_packet(t, PF_packet_track_descriptor);
 
 	wire_number(t, PF_descriptor_uuid, 0);
-	wire_number(t, PF_descriptor_process_ordering, ORDER_EXPLICIT);
-	wire_number(t, PF_descriptor_thread_ordering, ORDER_EXPLICIT);
+	wire_number(t, PF_descriptor_process_ordering, PF_ORDER_EXPLICIT);
+	wire_number(t, PF_descriptor_thread_ordering, PF_ORDER_EXPLICIT);
 	perfetto_close_packet(t, packet);
 }

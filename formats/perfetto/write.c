@@ -52,7 +52,7 @@ static inline char *put_packet_head(struct text *t, uint64_t ts, size_t event, c
 
 	if (p == NULL)
 		return NULL;
-	*p++ = (char)PF_TAG(TRACE_PACKET, PF_BYTES);
+	*p++ = (char)PF_TAG(PF_TRACE_PACKET, PF_BYTES);
 	p = wire_put(p, packet);
 	*p++ = (char)PF_TAG(PF_packet_timestamp, PF_VARINT);
 	p = wire_put_large(p, ts);
@@ -102,7 +102,7 @@ static void put_end(struct perfetto_state *st, uint64_t ts, uint64_t track)
 
 	if (p == NULL)
 		return;
-	p = put_number(p, PF_event_type, TYPE_END);
+	p = put_number(p, PF_event_type, PF_EVENT_END);
 	t->n = (size_t)(put_number(p, PF_event_track_uuid, track) - t->p);
 }
 
@@ -169,9 +169,10 @@ static void put_unit(struct text *t, const char *unit)
 	static const struct {
 		const char *name;
 		unsigned number;
-	} known[] = {
-		{ "ns", UNIT_NS }, { "count", UNIT_COUNT }, { "byte", UNIT_BYTES }, { "bytes", UNIT_BYTES }
-	};
+	} known[] = { { "ns", PF_UNIT_NS },
+		      { "count", PF_UNIT_COUNT },
+		      { "byte", PF_UNIT_BYTES },
+		      { "bytes", PF_UNIT_BYTES } };
 	const size_t at = wire_open(t, PF_descriptor_counter);
 	size_t i = 0;
 
@@ -283,7 +284,7 @@ static void put_exact(struct perfetto_state *st, const struct value *n)
 static void put_counter_value(struct perfetto_state *st, const struct event *e, uint64_t track,
                               const struct value *n)
 {
-	struct track_event x = { .ts = e->ts, .track = track, .type = TYPE_COUNTER };
+	struct track_event x = { .ts = e->ts, .track = track, .type = PF_EVENT_COUNTER };
 
 	x.category = category_iid(st, e);
 	if (n->type == VALUE_F64)
@@ -351,7 +352,7 @@ static void put_span_apart(struct perfetto_state *st, const struct batch *b, con
 	const uint64_t uuid = perfetto_put_extra_track(st, perfetto_track_of(st, e->track), name,
 	                                               (e->flags & EVENT_ASYNC) != 0);
 
-	put_named(st, b, e, TYPE_BEGIN, ts, uuid);
+	put_named(st, b, e, PF_EVENT_BEGIN, ts, uuid);
 	if (end != OPEN_END)
 		put_end(st, end, uuid);
 }
@@ -376,7 +377,7 @@ static void put_span(struct perfetto_state *st, const struct batch *b, const str
 		put_span_apart(st, b, e, k->name, ts, end);
 		return;
 	}
-	put_named(st, b, e, TYPE_BEGIN, ts, k->uuid);
+	put_named(st, b, e, PF_EVENT_BEGIN, ts, k->uuid);
 	push_end(st, k, end);
 }
 
@@ -423,7 +424,7 @@ static void end_span(struct perfetto_state *st, const struct event *e)
 static void put_flow(struct perfetto_state *st, uint64_t ts, uint64_t track, uint64_t id, char phase,
                      bool next)
 {
-	struct track_event x = { .ts = ts, .track = track, .type = TYPE_NONE };
+	struct track_event x = { .ts = ts, .track = track, .type = PF_EVENT_NONE };
 	const size_t at = wire_open(&st->body, PF_event_legacy_event);
 
 	wire_number(&st->body, PF_legacy_phase, (unsigned char)phase);
@@ -447,7 +448,7 @@ static void put_instant(struct perfetto_state *st, const struct batch *b, const 
 	const bool is_second = k->instant == e->ts + 1;
 
 	put_ends(st, k, e->ts, true);
-	put_named(st, b, e, is_second ? TYPE_BEGIN : TYPE_INSTANT, e->ts, k->uuid);
+	put_named(st, b, e, is_second ? PF_EVENT_BEGIN : PF_EVENT_INSTANT, e->ts, k->uuid);
 	if (is_second) {
 		push_end(st, k, e->ts);
 		perfetto_lose(st, PERFETTO_SECOND, 1);
@@ -482,7 +483,7 @@ static void put_arrow(struct perfetto_state *st, const struct event *e)
 	const bool needs_span = !next && k->nends == 0 && k->instant != e->ts + 1;
 	if (needs_span) {
 		perfetto_lose(st, PERFETTO_ARROW_SPAN, 1);
-		struct track_event x = { .ts = e->ts, .track = k->uuid, .type = TYPE_BEGIN };
+		struct track_event x = { .ts = e->ts, .track = k->uuid, .type = PF_EVENT_BEGIN };
 		x.name = name_iid(st, e->name);
 		put_event(st, &x);
 	}
@@ -531,7 +532,7 @@ static bool open_writer(struct writer *w, struct chunk *chunk)
 	st->signed_time = w->run->signed_time;
 	st->seed = hash_seed();
 	st->chunk = chunk;
-	const size_t at = wire_open(t, TRACE_PACKET);
+	const size_t at = wire_open(t, PF_TRACE_PACKET);
 	wire_number(t, PF_packet_trusted_packet_sequence_id, 1);
 	wire_number(t, PF_packet_sequence_flags, PF_CLEARED);
 	wire_number(t, PF_packet_first_packet_on_sequence, 1);

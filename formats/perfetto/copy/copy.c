@@ -28,7 +28,7 @@ struct copied {
 };
 
 struct pfc_copy {
-	struct copier *to;
+	struct copier *copier;
 	struct pfc_states states;
 	struct pfc_names names;
 	bool copying;      /* the survey is over */
@@ -59,15 +59,15 @@ static void put_bytes(struct pfc_copy *copy, struct slice bytes)
 	if (copy->unpacked)
 		text_slice(&copy->out, bytes);
 	else if (copy->replays)
-		text_slice(copier_text(copy->to), bytes);
+		text_slice(copier_text(copy->copier), bytes);
 	else
-		copier_keep(copy->to, bytes);
+		copier_keep(copy->copier, bytes);
 }
 
 static struct text *changed_text(struct pfc_copy *copy)
 {
 	copy->changed = true;
-	return copy->unpacked ? &copy->out : copier_text(copy->to);
+	return copy->unpacked ? &copy->out : copier_text(copy->copier);
 }
 
 /* ---- times ---- */
@@ -83,12 +83,12 @@ static void set_time(struct pfc_change *x, uint64_t time, uint32_t clock)
 static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const struct copied *rec,
                       struct pfc_change *x)
 {
-	const uint64_t by = (uint64_t)copy->to->run->rebased_by; /* not negative, as times of Perfetto */
+	const uint64_t by = (uint64_t)copy->copier->run->rebased_by; /* not negative, as times of Perfetto */
 	const uint32_t clock = pfc_clock_of(&copy->states, k),
 	               sequence = pfc_new_sequence(k->sequence, copy->renumber),
 	               trace = copy->trace_clock != 0 ? copy->trace_clock : PF_BOOTTIME;
 	const bool is_of_trace = pfc_is_trace_clock(clock, copy->trace_clock);
-	const bool is_negative = copy->to->run->signed_time && (int64_t)rec->ts < 0;
+	const bool is_negative = copy->copier->run->signed_time && (int64_t)rec->ts < 0;
 
 	if (k->snapshot.p != NULL) {
 		copy->trace_clock = pf_trace_clock(k->snapshot, copy->trace_clock);
@@ -97,10 +97,11 @@ static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const s
 		x->trace_clock = copy->trace_clock;
 		x->sequence = sequence;
 	} else if (!is_of_trace && !pfc_has_moved(&copy->moved, clock, sequence)) {
-		ledger_add(&copy->to->chunk->ledger, &perfetto_losses[PERFETTO_TIME_KEPT], rec->offset, 1);
+		ledger_add(&copy->copier->chunk->ledger, &perfetto_losses[PERFETTO_TIME_KEPT], rec->offset,
+		           1);
 	} else if (rec->is_event) {
 		if (is_negative)
-			ledger_add(&copy->to->chunk->ledger, &perfetto_losses[PERFETTO_NEGATIVE_TIME],
+			ledger_add(&copy->copier->chunk->ledger, &perfetto_losses[PERFETTO_NEGATIVE_TIME],
 			           rec->offset, 1);
 		set_time(x, is_negative ? 0 : rec->ts, is_of_trace ? k->clock : trace);
 	} else if (k->has_timestamp && is_of_trace) {
@@ -114,7 +115,7 @@ static void move_time(struct pfc_copy *copy, const struct pfc_packet *k, const s
 static void put_name(struct pfc_copy *copy, const struct pfc_packet *k, const struct pfc_name *n)
 {
 	struct text *const t = changed_text(copy);
-	const size_t packet = wire_open(t, TRACE_PACKET);
+	const size_t packet = wire_open(t, PF_TRACE_PACKET);
 
 	wire_number(t, PF_packet_trusted_packet_sequence_id, pfc_new_sequence(k->sequence, copy->renumber));
 	const size_t start = wire_open(t, PF_packet_track_descriptor);
@@ -149,7 +150,7 @@ static void add_names(struct pfc_copy *copy, const struct pfc_packet *k, struct 
 /* The time of a packet that keeps nothing but the nodes of a CPU profile. */
 static uint64_t time_of_nodes(const struct pfc_copy *copy, const struct pfc_packet *k)
 {
-	const __int128 by = copy->moves ? copy->to->run->rebased_by : 0;
+	const __int128 by = copy->moves ? copy->copier->run->rebased_by : 0;
 
 	if (pfc_is_incremental(&copy->states, k)) /* that of the last packet that is copied */
 		return 0;
@@ -163,7 +164,7 @@ static void change_profile(struct pfc_copy *copy, const struct pfc_packet *k, co
 {
 	const struct pfc_profile p = pfc_profile(&copy->states, k, l);
 	const uint32_t sequence = pfc_new_sequence(k->sequence, copy->renumber);
-	const uint64_t by = copy->moves ? (uint64_t)copy->to->run->rebased_by : 0;
+	const uint64_t by = copy->moves ? (uint64_t)copy->copier->run->rebased_by : 0;
 	const bool moves = copy->moves && (pfc_is_trace_clock(PF_MONOTONIC, copy->trace_clock) ||
 	                                   !pfc_has_moved(&copy->moved, PF_MONOTONIC, sequence));
 	bool changed;
@@ -180,13 +181,13 @@ static void change_profile(struct pfc_copy *copy, const struct pfc_packet *k, co
 	} else {
 		changed = moves && pfc_profile_move(&p, by, &copy->json);
 		if (changed && by % 1000 != 0)
-			ledger_add(&copy->to->chunk->ledger, &perfetto_losses[PERFETTO_TIME_KEPT],
+			ledger_add(&copy->copier->chunk->ledger, &perfetto_losses[PERFETTO_TIME_KEPT],
 			           rec->offset, 1);
 	}
 	x->json = p.json;
 	if (changed)
 		x->new_json = slice_of(copy->json.p, copy->json.n);
-	copy->to->chunk->text.failed |= copy->json.failed;
+	copy->copier->chunk->text.failed |= copy->json.failed;
 }
 
 /* ---- packets, changed or not ---- */
@@ -205,7 +206,7 @@ static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct 
 {
 	struct pfc_change x = { .strip = rec->left_out, .renumber = copy->renumber };
 	struct pf_legacy l = { .phase = 0 };
-	const bool may_change = k->te.legacy.p != NULL && (copy->to->selected || k->te.nannotations > 0);
+	const bool may_change = k->te.legacy.p != NULL && (copy->copier->selected || k->te.nannotations > 0);
 	const uint64_t phase = may_change ? pf_number(k->te.legacy, PF_legacy_phase) : 0;
 
 	if (phase == 'f' || phase == 'P') /* others are not decoded, as most events have one */
@@ -214,10 +215,10 @@ static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct 
 		x.strip = false;
 		x.only_end = true;
 	}
-	x.strip |= copy->to->selected && pfc_ends_nothing(&copy->states, &l);
+	x.strip |= copy->copier->selected && pfc_ends_nothing(&copy->states, &l);
 	pfc_apply(&copy->states, k, !x.strip, &x.carry);
-	x.carry.starts &= copy->to->selected;
-	if (l.phase == 'P' && (copy->to->selected || copy->moves))
+	x.carry.starts &= copy->copier->selected;
+	if (l.phase == 'P' && (copy->copier->selected || copy->moves))
 		change_profile(copy, k, &l, rec, &x);
 	add_names(copy, k, &x);
 	if (x.strip && !pfc_has_state(k)) {
@@ -237,14 +238,14 @@ static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct 
 static void use_tracks(const struct pfc_copy *copy, const struct pf_extra_of *of)
 {
 	for (uint32_t i = 0; i < of->n; i++)
-		copier_uses(copy->to, pfc_track_key(&copy->names, of->uuids[i]));
+		copier_uses(copy->copier, pfc_track_key(&copy->names, of->uuids[i]));
 }
 
 /* Keeps descriptors of threads and processes (used by pid and tid), of the root of all tracks (uuid 0), by
  * which a trace of tracetool is known as such, and others whose uuid is used. */
 static void note_references(struct pfc_copy *copy, const struct pfc_packet *k, const struct pfc_sequence *q)
 {
-	struct copier *const c = copy->to;
+	struct copier *const c = copy->copier;
 
 	if (k->event.p != NULL) {
 		struct pf_extra_of own[2] = { { .n = 0 }, { .n = 0 } };
@@ -351,7 +352,7 @@ static void pack_zstd(struct text *t, struct slice s)
 /* Writes packets as a compressed packet, in the field of its kind. */
 static void pack_packets(struct text *t, unsigned field, struct slice packets)
 {
-	const size_t packet = wire_open(t, TRACE_PACKET), start = wire_open(t, field);
+	const size_t packet = wire_open(t, PF_TRACE_PACKET), start = wire_open(t, field);
 
 	if (field == PF_packet_compressed_packets)
 		pack_zlib(t, packets);
@@ -413,7 +414,7 @@ static bool begin_packed(struct pfc_copy *copy, struct slice frame, const struct
 	text_clear(&copy->out);
 	text_slice(&copy->carrier, frame);
 	if (copy->carrier.failed) {
-		copy->to->chunk->text.failed = true;
+		copy->copier->chunk->text.failed = true;
 		return false;
 	}
 	rest = slice_of(copy->carrier.p, copy->carrier.n);
@@ -424,7 +425,7 @@ static bool begin_packed(struct pfc_copy *copy, struct slice frame, const struct
 	copy->at = 0;
 	copy->changed = false;
 	copy->unpacked = unpack_packets(&copy->inner, &copy->packed);
-	copy->to->chunk->text.failed |= copy->inner.failed;
+	copy->copier->chunk->text.failed |= copy->inner.failed;
 	return copy->unpacked;
 }
 
@@ -440,7 +441,7 @@ static void handle_all_inner(struct pfc_copy *copy, const struct copied *rec)
  * no records, they are copied or left out together. */
 static void end_packed(struct pfc_copy *copy)
 {
-	struct text *const t = &copy->to->chunk->text;
+	struct text *const t = &copy->copier->chunk->text;
 
 	if (!copy->unpacked)
 		return;
@@ -455,9 +456,9 @@ static void end_packed(struct pfc_copy *copy)
 	const unsigned field = field_of(&copy->packed);
 	copy->packed_as = copy->packed_as != 0 ? copy->packed_as : field;
 	if (!copy->changed && field == copy->packed_as)
-		text_add(copier_text(copy->to), copy->carrier.p, copy->carrier.n);
+		text_add(copier_text(copy->copier), copy->carrier.p, copy->carrier.n);
 	else
-		pack_packets(copier_text(copy->to), copy->packed_as, slice_of(copy->out.p, copy->out.n));
+		pack_packets(copier_text(copy->copier), copy->packed_as, slice_of(copy->out.p, copy->out.n));
 }
 
 /* ---- records ---- */
@@ -508,7 +509,7 @@ static void add_waiting(struct pfc_copy *copy, struct slice bytes, struct copied
 	text_slice(&copy->waiting, bytes);
 	if (copy->waiting.failed ||
 	    !array_reserve(&copy->records, copy->nrecords, &copy->records_cap, sizeof *copy->records))
-		copy->to->chunk->text.failed = true;
+		copy->copier->chunk->text.failed = true;
 	else
 		copy->records[copy->nrecords++] = rec;
 }
@@ -572,7 +573,7 @@ static bool copy_open(struct copier *c)
 {
 	struct pfc_copy *const copy = c->state;
 
-	copy->to = c;
+	copy->copier = c;
 	copy->names.seed = hash_seed();
 	return true;
 }

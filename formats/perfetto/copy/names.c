@@ -84,9 +84,9 @@ void pfc_survey_event(struct pfc_names *names, const struct pfc_sequence *q, con
 {
 	const struct pf_event_fields *const te = &k->te;
 	const uint64_t uuid = pfc_track_of(k, q);
-	struct pfc_name *const n = uuid != 0 && te->type != TYPE_END ? name_of(names, uuid) : NULL;
+	struct pfc_name *const n = uuid != 0 && te->type != PF_EVENT_END ? name_of(names, uuid) : NULL;
 
-	if (n != NULL && te->type == TYPE_STATE && copied) {
+	if (n != NULL && te->type == PF_EVENT_STATE && copied) {
 		n->first_state = n->has_states && n->first_state < ts ? n->first_state : ts;
 		n->last_state = n->has_states && n->last_state > ts ? n->last_state : ts;
 		n->has_states = true;
@@ -131,7 +131,7 @@ bool pfc_ends_state(const struct pfc_names *names, const struct pfc_states *stat
 	const bool has_more =
 	    (te->thread_time | te->instruction_count) != 0 || te->nextra[0] + te->nextra[1] > 0;
 
-	if (te->type != TYPE_STATE || has_more) /* its values of counters are left out, too */
+	if (te->type != PF_EVENT_STATE || has_more) /* its values of counters are left out, too */
 		return false;
 	const uint32_t known =
 	    table64_get(&names->index, pfc_track_key(names, pfc_track_of(k, pfc_sequence_of(states, k))));

@@ -424,7 +424,7 @@ static void put_time(struct text *t, const struct pfc_change *x)
 void pfc_write(struct text *t, const struct pfc_packet *k, const struct pfc_change *x)
 {
 	struct pf_wire w = pf_wire_on(k->s);
-	const size_t start = wire_open(t, TRACE_PACKET);
+	const size_t start = wire_open(t, PF_TRACE_PACKET);
 	bool has_time = !x->set_time;
 	size_t at;
 

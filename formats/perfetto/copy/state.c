@@ -228,7 +228,7 @@ static void apply_counters(struct pfc_states *all, const struct pfc_sequence *q,
 	struct pfc_values *const values = &carry->values;
 
 	read_values(k, values);
-	if (te->type == TYPE_COUNTER && (te->has_counter || te->has_double))
+	if (te->type == PF_EVENT_COUNTER && (te->has_counter || te->has_double))
 		carry_value(all, q, pfc_track_of(k, q), copied, &values->value, &carry->counters);
 	if (te->nextra[0] + te->nextra[1] > PFC_EXTRA)
 		return;

@@ -42,6 +42,12 @@ void pf_clocks_free(struct pf_clocks *c)
 	table64_free(&c->sets);
 }
 
+/* Returns the clock of the trace's times; 0: not stated so far. */
+static uint32_t target_of(const struct pf_clocks *c)
+{
+	return c->fixed != 0 ? c->fixed : c->trace;
+}
+
 /* ---- snapshots ---- */
 
 struct snapshot {
@@ -225,7 +231,7 @@ static struct pf_series *find_series(struct pf_state *st, const struct snapshot 
 static bool check_order(struct pf_state *st, const struct snapshot *s, const struct pf_series *series)
 {
 	struct pf_clocks *const c = &st->clocks;
-	const uint32_t target = c->fixed != 0 ? c->fixed : c->trace;
+	const uint32_t target = target_of(c);
 
 	for (uint32_t i = 0; i < s->n && series->n > 0; i++) {
 		const uint64_t ns = s->clocks[i].time * s->clocks[i].unit;
@@ -295,7 +301,7 @@ void pf_snapshot(struct pf_state *st, struct slice bytes)
 
 static bool is_target(const struct pf_clocks *c, uint64_t key)
 {
-	const uint32_t target = c->fixed != 0 ? c->fixed : c->trace;
+	const uint32_t target = target_of(c);
 
 	return target != 0 ? key == target : key == PF_BOOTTIME || key == PF_TRACE_FILE;
 }
@@ -366,7 +372,7 @@ static bool find_path(struct pf_clocks *c, uint64_t key, struct pf_path *path)
 static const struct pf_path *path_of(struct pf_clocks *c, uint64_t key)
 {
 	struct pf_path *const slot = &c->paths[(key ^ key >> 32) % PF_PATHS];
-	const uint32_t target = c->fixed != 0 ? c->fixed : c->trace;
+	const uint32_t target = target_of(c);
 
 	if (slot->version == c->version && slot->key == key && slot->target == target)
 		return slot->n > 0 ? slot : NULL;

@@ -25,7 +25,7 @@ void pf_decode_event(struct pf_event_fields *te, struct slice s)
 		switch (w.tag) {
 		case PF_TAG(PF_event_type, PF_VARINT):
 			te->type = (uint32_t)w.v;
-			te->needs_check |= w.v > 5;
+			te->needs_check |= w.v > PF_EVENT_STATE;
 			break;
 		case PF_TAG(PF_event_name_iid, PF_VARINT):
 			te->name_iid = w.v;
@@ -652,24 +652,25 @@ static void read_event(struct pf_state *st, const struct pf_packet *k)
 		q->last = e->ts;
 	}
 	find_names(st, k, e);
-	const bool has_phase = l != NULL && l->phase != 0 && te->type < 4;
-	if (te->type == 0 && !has_phase) {
+	const bool has_phase = l != NULL && l->phase != 0 && te->type < PF_EVENT_COUNTER;
+	if (te->type == PF_EVENT_NONE && !has_phase) {
 		pf_report(st, PF_RULE_TYPE, "neither a type nor a phase");
 		return;
 	}
-	if (te->type == 4) {
+	if (te->type == PF_EVENT_COUNTER) {
 		pf_read_counter(st, e);
 		of = e->track;
 	} else {
 		e->track = of = find_track(st, l);
 		if (of == NULL)
 			return;
-		static const uint8_t whats[] = { PF_NOTHING, PF_BEGIN,   PF_END,
-			                         PF_INSTANT, PF_NOTHING, PF_NOTHING };
-		e->kind = te->type < 6 ? (enum pf_event_kind)whats[te->type] : PF_NOTHING;
+		e->kind = te->type == PF_EVENT_BEGIN     ? PF_BEGIN
+		          : te->type == PF_EVENT_END     ? PF_END
+		          : te->type == PF_EVENT_INSTANT ? PF_INSTANT
+		                                         : PF_NOTHING;
 		if (has_phase)
 			read_phase(st, l, e);
-		else if (te->type == 5)
+		else if (te->type == PF_EVENT_STATE)
 			read_state(st, e);
 	}
 	if (e->track == NULL)

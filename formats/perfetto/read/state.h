@@ -236,8 +236,6 @@ enum pf_time {
 
 enum pf_track_kind { PF_UNDESCRIBED, PF_PLAIN, PF_PROCESS, PF_THREAD, PF_COUNTER, PF_STATE };
 
-enum { PF_MERGE_NAME = 1, PF_MERGE_NONE = 2, PF_MERGE_KEY = 3 };
-
 /* A span on the stack of a track: open, or closed while a span above it is open. */
 struct pf_open_span {
 	uint64_t ts, end;        /* end: PF_IS_OPEN */

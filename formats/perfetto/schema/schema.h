@@ -26,8 +26,21 @@ enum pf_number {
 #undef FIELD
 };
 
+enum { PF_TRACE_PACKET = 1 }; /* number of the only field of Trace that is read */
+
 /* Values of fields. */
-enum { PF_CLEARED = 1, PF_NEEDS = 2 }; /* sequence_flags */
+enum { PF_CLEARED = 1, PF_NEEDS = 2 };                   /* sequence_flags */
+enum { PF_MERGE_NAME = 1, PF_MERGE_NONE, PF_MERGE_KEY }; /* sibling_merge_behavior */
+enum { PF_ORDER_EXPLICIT = 1 };                          /* process_ordering, thread_ordering */
+enum { PF_UNIT_NS = 1, PF_UNIT_COUNT, PF_UNIT_BYTES };   /* unit of a CounterDescriptor */
+enum {
+	PF_EVENT_NONE,
+	PF_EVENT_BEGIN,
+	PF_EVENT_END,
+	PF_EVENT_INSTANT,
+	PF_EVENT_COUNTER,
+	PF_EVENT_STATE
+}; /* type of a TrackEvent */
 enum {
 	PF_REALTIME = 1,
 	PF_MONOTONIC = 3,
