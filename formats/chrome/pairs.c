@@ -10,6 +10,9 @@
 
 /* ---- keys ---- */
 
+/* Seeds of hashes, one for each kind of key, as keys of several kinds share a table. */
+enum { SEED_ARROW = 1, SEED_NAMED_ASYNC, SEED_ASYNC, SEED_BIND, SEED_NAME };
+
 /* Hashes a text or number; escapes and what they stand for are the same, and so are 7 and 7.0. */
 static uint64_t hash_text(struct chrome_reading *st, uint64_t h, const struct json_token *t)
 {
@@ -45,7 +48,7 @@ struct chrome_id chrome_find_id(const struct chrome_record *rec)
 	return found;
 }
 
-/* Hashes the members that both ends share; each kind of event has its own seed. */
+/* Hashes the members that both ends share. */
 static uint64_t end_key(struct chrome_reading *st, uint64_t seed, bool named)
 {
 	const struct chrome_record *const rec = &st->rec;
@@ -63,7 +66,7 @@ uint64_t chrome_async_key(struct chrome_reading *st)
 {
 	const bool named = st->rec.ph == 'S' || st->rec.ph == 'F';
 
-	return end_key(st, named ? 2 : 3, named);
+	return end_key(st, named ? SEED_NAMED_ASYNC : SEED_ASYNC, named);
 }
 
 /* ---- numbers of arrows ---- */
@@ -117,12 +120,12 @@ uint64_t chrome_arrow_number(struct chrome_reading *st)
 
 	if (st->dialect == CHROME_DIALECT_TRACETOOL && read_own_number(&rec->of[CHROME_ID], &v))
 		return v;
-	return number_of_key(st, end_key(st, 1, true));
+	return number_of_key(st, end_key(st, SEED_ARROW, true));
 }
 
 uint64_t chrome_bound_number(struct chrome_reading *st)
 {
-	return number_of_key(st, hash_text(st, 4, &st->rec.of[CHROME_BIND_ID]));
+	return number_of_key(st, hash_text(st, SEED_BIND, &st->rec.of[CHROME_BIND_ID]));
 }
 
 /* ---- the window ---- */
@@ -160,7 +163,8 @@ struct chrome_open {
 
 static uint32_t hash_or_any(struct chrome_reading *st, const struct json_token *t)
 {
-	return json_token_text(t).n == 0 || t->kind == JSON_NULL ? 0 : (uint32_t)hash_text(st, 5, t) | 1;
+	return json_token_text(t).n == 0 || t->kind == JSON_NULL ? 0
+	                                                         : (uint32_t)hash_text(st, SEED_NAME, t) | 1;
 }
 
 /* Sets the innermost open entry of a key, or of a thread. */
@@ -332,7 +336,7 @@ void chrome_check_end(struct chrome_reading *st, const struct chrome_task *task)
 	if (kind <= END_E)
 		end.cat = hash_or_any(st, &rec->of[CHROME_CAT]);
 	else
-		end.key = kind >= END_OUT ? end_key(st, 1, true) : chrome_async_key(st);
+		end.key = kind >= END_OUT ? end_key(st, SEED_ARROW, true) : chrome_async_key(st);
 	put_end(st, &end);
 }
 
@@ -342,7 +346,7 @@ void chrome_check_bound(struct chrome_reading *st, const struct chrome_task *tas
 	const bool in = rec->of[CHROME_FLOW_IN].kind == JSON_TRUE,
 	           out = rec->of[CHROME_FLOW_OUT].kind == JSON_TRUE;
 	struct chrome_end end = { .ts = rec->ts,
-		                  .key = hash_text(st, 4, &rec->of[CHROME_BIND_ID]),
+		                  .key = hash_text(st, SEED_BIND, &rec->of[CHROME_BIND_ID]),
 		                  .offset = chrome_offset(st, rec->p) };
 
 	if (st->r->findings == NULL || task == st->overflow || (!in && !out))

@@ -25,19 +25,19 @@ const struct loss chrome_losses[CHROME_LOSSES + 1] = {
 
 /* ---- args ---- */
 
-static void add_loss(struct chunk *chunk, enum chrome_loss kind, const struct event *e, uint64_t count)
+static void add_loss(struct chunk *chunk, enum chrome_loss kind, uint64_t offset, uint64_t count)
 {
-	ledger_add(&chunk->ledger, &chrome_losses[kind], e->offset, count);
+	ledger_add(&chunk->ledger, &chrome_losses[kind], offset, count);
 }
 
-static void add_losses(struct chunk *chunk, const struct fields_json_lost *lost, const struct event *e)
+static void add_losses(struct chunk *chunk, const struct fields_json_lost *lost, uint64_t offset)
 {
 	const uint32_t counts[] = { lost->bad_text, lost->not_a_number, lost->too_deep };
 	static const enum chrome_loss kinds[] = { CHROME_BAD_TEXT, CHROME_NOT_A_NUMBER, CHROME_TOO_DEEP };
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (counts[i] > 0)
-			add_loss(chunk, kinds[i], e, counts[i]);
+			add_loss(chunk, kinds[i], offset, counts[i]);
 }
 
 /* Returns 1 if the first field of the event is its record number, else 0. */
@@ -57,7 +57,7 @@ static void put_fields(struct chunk *chunk, const struct event *e, const struct 
 
 	fields_json(&chunk->text, f, n, &lost);
 	if (fields_json_lost_any(&lost))
-		add_losses(chunk, &lost, e);
+		add_losses(chunk, &lost, e->offset);
 }
 
 /* Whether a JSON number is finite as a double: readers turn 1e400 into infinity, at which Perfetto's importer
@@ -126,14 +126,14 @@ static void put_series(const struct chrome_state *st, const struct event *e, con
 		if (!first)
 			text_char(t, ',');
 		if (text_json_string(t, f[i].name) > 0)
-			add_loss(chunk, CHROME_BAD_TEXT, e, 1);
+			add_loss(chunk, CHROME_BAD_TEXT, e->offset, 1);
 		text_char(t, ':');
 		if (put_number(t, &f[i].value)) {
 			first = false;
 			continue;
 		}
 		t->n = before;
-		add_loss(chunk, CHROME_COUNTER_TEXT, e, 1);
+		add_loss(chunk, CHROME_COUNTER_TEXT, e->offset, 1);
 	}
 }
 
@@ -141,7 +141,7 @@ static void put_series(const struct chrome_state *st, const struct event *e, con
 static void put_own_args(const struct event *e, const struct field *f, uint32_t n, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
-	const char *before = ",\"args\":{";
+	bool any = false;
 
 	put_members(e, f, n, chunk);
 	for (uint32_t i = 0, to; i < n; i = to + 1) {
@@ -149,11 +149,11 @@ static void put_own_args(const struct event *e, const struct field *f, uint32_t 
 			;
 		if (to == i)
 			continue;
-		text_str(t, before);
+		text_str(t, any ? "," : ",\"args\":{");
 		put_fields(chunk, e, &f[i], to - i);
-		before = ",";
+		any = true;
 	}
-	if (*before != '\0' && before[1] == '\0')
+	if (any)
 		text_char(t, '}');
 }
 
@@ -328,15 +328,15 @@ static inline void put_name(struct chunk *chunk, const struct event *e)
 	}
 	t->n = (size_t)(p - t->p);
 	if (text_json_chars(t, e->name) > 0)
-		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
+		add_loss(chunk, CHROME_BAD_TEXT, e->offset, 1);
 }
 
 /* Viewers match the ends of an async span by category and id, which is hexadecimal and unique in a process.
  * The offset distinguishes spans of one input, the track index those of several inputs, and the times those
  * of several inputs that share the track, as files of one process do. */
-static char *put_async(char *p, const struct event *e, char end)
+static char *put_async(char *p, const struct event *e, char ph)
 {
-	*p++ = end;
+	*p++ = ph;
 	p = text_put_literal(p, "\",\"id2\":{\"local\":\"");
 	p = decimal_hex(p, hash_u64(e->ts ^ hash_u64(e->dur, 0), 0) ^ e->offset ^
 	                       (uint64_t)e->track->index << 44);
@@ -488,13 +488,13 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 	if (!render_start(st, e, false, chunk))
 		return;
 	if (class_of(e->cls)->changed)
-		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
+		add_loss(chunk, CHROME_BAD_TEXT, e->offset, 1);
 	/* viewers show events of a process on a thread, except async spans, instants and counters */
 	if (k->changed || (is_of_process(e->track) && !event_is_async(e) && e->phase != PHASE_INSTANT &&
 	                   e->phase != PHASE_COUNTER))
-		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TRACK_CHANGED], e->offset, 1);
+		add_loss(chunk, CHROME_TRACK_CHANGED, e->offset, 1);
 	if (!times_exact(st, e))
-		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
+		add_loss(chunk, CHROME_TIME_ROUNDED, e->offset, 1);
 	const uint32_t ids = count_record_ids(st, b, e);
 	/* viewers aggregate calls of equal name and args, and no two events have the same record number */
 	const struct field *const args =
@@ -667,7 +667,7 @@ static void put_fact(struct chunk *chunk, const struct run_facts *run, const str
 		put_spaced(&chunk->text, value_text(&f->value));
 	else
 		fields_json_value(&chunk->text, &f->value, &lost);
-	add_losses(chunk, &lost, &(struct event){ .ts = 0 });
+	add_losses(chunk, &lost, 0);
 }
 
 /* Returns the name as the file has it, with a number if it is taken.  p is NULL on OOM. */
@@ -697,7 +697,7 @@ static bool put_meta(struct chunk *chunk, const struct writer *w, bool outer, co
 		const struct slice own = trace->meta[i].name, name = unique_name(&names, &numbered, own);
 		t->failed |= name.p == NULL;
 		if (!utf8_valid(own.p, own.n))
-			ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], 0, 1);
+			add_loss(chunk, CHROME_BAD_TEXT, 0, 1);
 		text_str(t, any ? ",\n" : first);
 		text_char(t, '"');
 		text_json_chars(t, name);
