@@ -390,6 +390,33 @@ Test(dial9_write_select, symbols_of_its_stacks)
 	remove_folder(dir);
 }
 
+/* Symbols have the schema that was registered before them, also if another one follows, which is an error. */
+Test(dial9_write_select, symbols_before_another_schema_of_their_number)
+{
+	static const struct d9_field_desc other = { "n", D9T_U8 };
+	char *const dir = make_folder(), path[500];
+	struct d9_build b;
+	struct d9o o;
+
+	snprintf(path, sizeof path, "%s/in.bin", dir);
+	d9b_init(&b);
+	d9b_header(&b);
+	put_symbols(&b);
+	d9b_schema(&b, 7, "Other", false, &other, 1);
+	d9b_untimed(&b, 7);
+	d9b_u8(&b, 7);
+	put_stacks(&b);
+	cr_assert(write_whole(path, b.p, b.n));
+	d9b_free(&b);
+	struct ran r = convert("--name=O*", path, NULL, 0);
+	d9o_decode(&o, (const unsigned char *)r.out, r.out_n);
+	cr_assert_null(o.fault, "%s%s", o.fault, r.err);
+	cr_expect_eq(o.nevents, 5); /* three symbols, Other, Own */
+	d9o_free(&o);
+	ran_free(&r);
+	remove_folder(dir);
+}
+
 static char *digest(const char *option, const char *path)
 {
 	struct ran r =

@@ -539,14 +539,21 @@ static const char *schema_fields(struct slice frame, uint32_t *n)
 	return p + 3;
 }
 
+/* Defined with the events, which need definitions. */
+static void write_symbols(struct d9w_copy *copy, bool all, struct chunk *chunk);
+
 static void define_schema(struct d9w_copy *copy, struct slice frame, struct chunk *chunk)
 {
 	struct selection *const s = &copy->selection;
-	struct definition *const k = get_definition(s, OF_SCHEMAS, d9_type_id(frame.p), chunk);
+	struct definition *k = get_definition(s, OF_SCHEMAS, d9_type_id(frame.p), chunk);
 	uint32_t n;
 
 	if (k == NULL || (k->bytes.p != NULL && slice_equal(k->bytes, frame)))
 		return;
+	if (k->symbol) { /* in a damaged trace: retained symbols have the layout of the schema before */
+		write_symbols(copy, true, chunk);
+		k = find_definition(s, OF_SCHEMAS, d9_type_id(frame.p)); /* it may have moved */
+	}
 	(void)charge_retained(s, frame.n); /* kept even above the limit: the reader bounds schemas */
 	keep_copy(s, k, frame, chunk);
 	k->nrefer = 0;
