@@ -530,6 +530,7 @@ static void check_late_events(struct pf_state *st)
 void pf_clocks_end(struct pf_state *st)
 {
 	struct pf_clocks *const c = &st->clocks;
+	const bool left_out = pf_reads_once(st);
 	uint64_t ts;
 
 	check_late_events(st);
@@ -540,9 +541,11 @@ void pf_clocks_end(struct pf_state *st)
 		const char *const what = t == PF_TIME_UNKNOWN ? "no snapshot has it"
 		                         : t == PF_TIME_NO_PATH
 		                             ? "no snapshots lead to the clock of the trace"
-		                             : "its snapshot comes later";
+		                         : left_out ? "its snapshot comes later, its events are left out"
+		                                    : "its snapshot comes later";
 		const enum pf_rule rule = t == PF_TIME_UNKNOWN   ? PF_RULE_CLOCK_UNKNOWN
 		                          : t == PF_TIME_NO_PATH ? PF_RULE_CLOCK_NO_PATH
+		                          : left_out             ? PF_RULE_PIPE
 		                          : is_scoped(id)        ? PF_RULE_CLOCK_LATE_DELTA
 		                                                 : PF_RULE_CLOCK_LATE;
 		finding_add_times(st->findings, &perfetto_rules[rule], l->tally.offset, l->tally.record,

@@ -211,6 +211,12 @@ static inline bool pf_wants_model(const struct pf_state *st)
 	return (st->r->want & WANT_TIMES) != 0;
 }
 
+/* Whether events are read without a look-ahead, which reports for both passes. */
+static inline bool pf_reads_once(const struct pf_state *st)
+{
+	return pf_wants_model(st) && !st->raw && st->ahead == NULL;
+}
+
 /* Converts microseconds of the clock MONOTONIC.  Without a snapshot, after a finding, it is that of the
  * trace. */
 enum pf_time pf_legacy_time(struct pf_state *st, int64_t us, uint64_t *ts);

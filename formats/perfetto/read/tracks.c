@@ -806,6 +806,29 @@ static int compare_places(const void *a, const void *b)
 	                              : (x->uuid > y->uuid) - (x->uuid < y->uuid);
 }
 
+static bool is_described_after(const struct pf_state *st, uint64_t uuid, uint64_t offset)
+{
+	const uint32_t i = table64_get(&st->track_index, uuid);
+
+	return i != TABLE_NONE && st->tracks[i]->desc.is_known && st->tracks[i]->described_at > offset;
+}
+
+/* Reports tracks whose events were read without their descriptor, or that of their parent. */
+static void report_late(struct pf_state *st)
+{
+	struct finding_tally late = { .count = 0 };
+
+	for (uint32_t i = 0; i < st->ntracks; i++) {
+		const struct pf_track *const t = st->tracks[i];
+		if (t->is_used && !t->is_synthetic &&
+		    (is_described_after(st, t->uuid, t->offset) ||
+		     (t->desc.has_parent && is_described_after(st, t->desc.parent, t->offset))))
+			finding_tally_add(&late, t->offset, t->record, t->uuid, 0);
+	}
+	finding_add_times(st->findings, &perfetto_rules[PF_RULE_PIPE], late.offset, late.record, late.count,
+	                  "track %" PRIu64 ": its descriptor or that of its parent comes later", late.now);
+}
+
 void pf_tracks_end(struct pf_state *st)
 {
 	struct root_search s = { .marks = calloc(2, st->ntracks + 1),
@@ -821,6 +844,8 @@ void pf_tracks_end(struct pf_state *st)
 			places[n++] = (struct track_place){ t->desc.is_known ? t->described_at : t->offset,
 				                            t->uuid, i };
 	}
+	if (pf_reads_once(st))
+		report_late(st);
 	if (n > 0)
 		qsort(places, n, sizeof *places, compare_places);
 	for (uint32_t i = 0; i < n; i++) {
