@@ -236,8 +236,8 @@ static void say_small(struct budget_run *r, const struct row *row, const struct 
 	set_ns(&sum, total_of(row->group->sum));
 	set_ns(&least, r->budget->min_time);
 	if (count < (double)r->budget->min_count)
-		snprintf(r->small_why, sizeof r->small_why, "%.15g spans are fewer than %" PRIu64, count,
-		         r->budget->min_count);
+		snprintf(r->small_why, sizeof r->small_why, "%.15g %s fewer than %" PRIu64, count,
+		         count == 1 ? "span is" : "spans are", r->budget->min_count);
 	else
 		snprintf(r->small_why, sizeof r->small_why, "%.36s in all is less than %.30s", sum.text,
 		         least.text);
