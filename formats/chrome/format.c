@@ -12,6 +12,9 @@
 #define OBJECT_BITS 48
 #define ARRAY_BITS 40
 #define LIKELY_BITS 24 /* the bytes end before the deciding member */
+#define CUT_BITS                                                                                             \
+	26 /* ... in the first event; formats of one record a line may have its first member, too            \
+	    */
 #define EMPTY_BITS 4
 #define LINES_BITS 28
 #define DAMAGED_BITS 20
@@ -83,6 +86,15 @@ static bool is_event(struct json *x, const char *p, const char *e, const char **
 	return has_phase && has_time;
 }
 
+static bool starts_with_member(const char *p, const char *e)
+{
+	struct slice key;
+	bool more;
+
+	return chrome_key_at(json_skip_blanks(p + 1, e), e, &key, &more) &&
+	       chrome_find_member(key) != CHROME_MEMBERS;
+}
+
 static int probe_array(struct json *x, const char *p, const char *e)
 {
 	bool more;
@@ -95,7 +107,9 @@ static int probe_array(struct json *x, const char *p, const char *e)
 			return 0;
 		const bool event = is_event(x, p, e, &end);
 		if (event && end == NULL)
-			return x->error.cut ? LIKELY_BITS : 0;
+			return x->error.cut ? CUT_BITS : 0;
+		if (end == NULL && !x->complete && x->error.cut && starts_with_member(p, e))
+			return EMPTY_BITS; /* its phase comes later */
 		/* A comma, a bracket or nothing must follow: an array may lack its end. */
 		end = end != NULL ? json_skip_blanks(end, e) : NULL;
 		if (event && (end == e || *end == ',' || *end == ']'))

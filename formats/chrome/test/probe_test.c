@@ -67,3 +67,29 @@ Test(chrome_probe, tells_json_apart)
 		cr_expect_str_eq(got, rows[i].format, "%s: %s", rows[i].text, got);
 	}
 }
+
+/* The first event is longer than what the probe has of it. */
+Test(chrome_probe, a_long_first_event)
+{
+	static const struct {
+		const char *start, *end, *format;
+	} cut[] = {
+		{ "[{\"name\":\"a\",\"ph\":\"X\",\"ts\":1,\"dur\":2,\"pid\":1,\"tid\":2,\"args\":{\"t\":\"",
+		  "\"}}]", "chrome" },
+		{ "[\n{\"args\":{\"t\":\"", "\"},\"name\":\"a\",\"ph\":\"X\",\"ts\":1}\n]", "chrome" },
+		{ "[\n{\"id\":1,\"name\":\"a\",\"cat\":\"c\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":2,\"ph\":"
+		  "\"X\",\"args\":{\"t\":\"",
+		  "\"}}\n", "dftracer" },
+		{ "[{\"a\":\"", "\"}]", "none" },
+	};
+	char *const text = malloc(2 * HEAD);
+
+	cr_assert_not_null(text);
+	for (size_t i = 0; i < sizeof cut / sizeof cut[0]; i++) {
+		memset(text, 'x', 2 * HEAD);
+		memcpy(text, cut[i].start, strlen(cut[i].start));
+		memcpy(text + 2 * HEAD - strlen(cut[i].end), cut[i].end, strlen(cut[i].end));
+		cr_expect_str_eq(format_of(text, 2 * HEAD), cut[i].format, "%s", cut[i].start);
+	}
+	free(text);
+}
