@@ -43,6 +43,13 @@ static bool is_node_list(const char *p, const char *e)
 	return p < e && *p == '{' && chrome_has_key(p, e, SLICE_LIT("\"callFrame\""));
 }
 
+/* Whether the member metadata at p is that of Chromium's DevTools, which put it first: it may hold source
+ * maps. */
+static bool is_of_devtools(const char *p, const char *e)
+{
+	return p < e && *p == '{' && chrome_has_key(p, e, SLICE_LIT("\"dataOrigin\""));
+}
+
 static int probe_object(struct json *x, const char *p, const char *e)
 {
 	bool more, known = false, unit = false;
@@ -59,7 +66,7 @@ static int probe_object(struct json *x, const char *p, const char *e)
 			return p == e || *p == '[' ? OBJECT_BITS : 0;
 		if (slice_is(key, "nodes") && is_node_list(p, e))
 			return OBJECT_BITS;
-		known |= is_known_member(key);
+		known |= is_known_member(key) || (slice_is(key, "metadata") && is_of_devtools(p, e));
 		unit |= slice_is(key, "displayTimeUnit"); /* no other format has it */
 		p = json_value(x, p, e, &kind);
 		if (p == NULL)

@@ -68,8 +68,8 @@ Test(chrome_probe, tells_json_apart)
 	}
 }
 
-/* The first event is longer than what the probe has of it. */
-Test(chrome_probe, a_long_first_event)
+/* The first event, or a member before the events, is longer than what the probe has of it. */
+Test(chrome_probe, a_long_start)
 {
 	static const struct {
 		const char *start, *end, *format;
@@ -81,6 +81,9 @@ Test(chrome_probe, a_long_first_event)
 		  "\"X\",\"args\":{\"t\":\"",
 		  "\"}}\n", "dftracer" },
 		{ "[{\"a\":\"", "\"}]", "none" },
+		{ "{\"metadata\":{\"source\":\"DevTools\",\"dataOrigin\":\"TraceEvents\",\"sourceMaps\":[\"",
+		  "\"]},\"traceEvents\":[]}", "chrome" },
+		{ "{\"metadata\":{\"kernelspec\":\"", "\"}}", "none" },
 	};
 	char *const text = malloc(2 * HEAD);
 
