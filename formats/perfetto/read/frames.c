@@ -27,6 +27,24 @@ static bool is_credible(const struct pf_schema *schema, struct slice s)
 	return !w.bad;
 }
 
+/* Whether a packet of n bytes, which end after those at hand, starts with a field of the schema. */
+static bool starts_packet(const struct pf_schema *schema, const char *p, const char *end, uint64_t n)
+{
+	uint64_t tag = 0, size = 0;
+	const char *const value = pf_varint(p, end, &tag);
+	const struct pf_field *const f =
+	    value != NULL && tag >> 3 <= PF_MAX_NUMBER
+	        ? pf_schema_field(schema, PF_MESSAGE_packet, (uint32_t)(tag >> 3))
+	        : NULL;
+
+	if (f == NULL || pf_wire_type(f) != (tag & 7))
+		return false;
+	if ((tag & 7) != PF_BYTES)
+		return true;
+	const char *const bytes = pf_varint(value, end, &size); /* they may be almost all of the packet */
+	return bytes != NULL && size <= n - (uint64_t)(bytes - p);
+}
+
 int pf_probe(struct slice head, bool complete)
 {
 	struct pf_schema schema;
@@ -40,13 +58,12 @@ int pf_probe(struct slice head, bool complete)
 	for (unsigned i = 0; i < 4 && p < end && *p == PF_FRAME_TAG; i++) {
 		const char *const content = pf_varint(p + 1, end, &n);
 		if (content == NULL || n > (uint64_t)(end - content)) {
-			/* a first packet that is longer than the head: its first fields */
-			struct pf_wire w =
-			    pf_wire_on(slice_of(content, content != NULL ? (size_t)(end - content) : 0));
-			const bool known =
-			    content != NULL && pf_wire_next(&w) &&
-			    pf_schema_field(&schema, PF_MESSAGE_packet, pf_wire_number(&w)) != NULL;
-			return bits > 0 ? bits : complete ? 0 : known && n <= MAX_OF_PERFETTO ? 12 : 0;
+			if (bits > 0 || complete)
+				return bits;
+			/* a first packet that is longer than the head */
+			const bool known = content != NULL && n <= MAX_OF_PERFETTO &&
+			                   starts_packet(&schema, content, end, n);
+			return known ? 12 : 0;
 		}
 		if (!is_credible(&schema, slice_of(content, n)))
 			return bits;
