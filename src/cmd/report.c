@@ -398,8 +398,11 @@ static bool parse(struct report_run *r)
 	reports_names(&r->reports, &n);
 	for (size_t i = 0; i < r->nagainst; i++)
 		run_names_read(&n, "old side", r->against[i]);
-	return run_names_end(&n) && options_traces(o, &r->traces) &&
-	       (trace_groups_init(&r->old, r->against, r->nagainst, o->from) || options_no_memory(o));
+	if (!run_names_end(&n) || !options_traces(o, &r->traces) ||
+	    !(trace_groups_init(&r->old, r->against, r->nagainst, o->from) || options_no_memory(o)))
+		return false;
+	trace_groups_fold(&r->traces);
+	return true;
 }
 
 static const char *title_of(const struct report_run *r, char *space, size_t size)

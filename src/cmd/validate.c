@@ -482,6 +482,7 @@ static bool make_page(struct validate *v, struct page_run *page)
 {
 	struct pipeline_job job = options_job(&v->run.options, NULL, NULL);
 
+	trace_groups_fold(&v->run.groups);
 	job.in.paths = v->run.options.in;
 	job.in.npaths = v->run.options.nin;
 	*page = (struct page_run){ .options = &v->run.options,

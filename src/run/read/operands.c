@@ -265,6 +265,23 @@ bool trace_groups_init(struct trace_groups *g, const char *const *paths, size_t 
 	return true;
 }
 
+void trace_groups_fold(struct trace_groups *g)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < g->n; i++) {
+		struct trace_group *const t = &g->list[i];
+		if (t->operand.problems_only && i + 1 < g->n) {
+			t[1].operand.tree.problems = t->operand.tree.problems;
+			t[1].operand.tree.nproblems = t->operand.tree.nproblems;
+			t[1].operand.tree.no_memory = t->operand.tree.no_memory;
+		} else {
+			g->list[n++] = *t;
+		}
+	}
+	g->n = n;
+}
+
 const char *trace_group_path(const struct trace_group *t)
 {
 	const struct operand *const o = &t->operand;

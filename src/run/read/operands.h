@@ -63,6 +63,10 @@ struct trace_groups {
 /* Lists the traces.  paths and from are borrowed.  trace_groups_free() must always be called. */
 bool trace_groups_init(struct trace_groups *g, const char *const *paths, size_t n, const struct format *from);
 
+/* Gives the problems of a folder to its first trace.  Without this they are a group of their own, so that a
+ * bad entry does not hide a trace, and such a group counts as a trace. */
+void trace_groups_fold(struct trace_groups *g);
+
 /* The name of the trace: its file, or the folder of its files. */
 const char *trace_group_path(const struct trace_group *t);
 void trace_groups_free(struct trace_groups *g);
