@@ -361,6 +361,9 @@ static int score_start(struct slice head)
 	while (p < end &&
 	       (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n' || *p == '[' || *p == ']' || *p == '\0'))
 		p++;
+	/* a list in JSON of another program has its bracket here, where no record with a phase was found */
+	if (p > head.p && p[-1] == '[')
+		return 0;
 	/* Chrome's format has no id in most records; its records also begin with a name */
 	return !dft_begins_record(p, end) ? 0 : p[2] == 'i' ? 30 : 24;
 }
