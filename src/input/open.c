@@ -1,5 +1,7 @@
 /* Opens a path as a source: whether it may be read, is packed, or can be mapped.  Also reads whole files, and
  * recognises foreign files that are often next to traces, to give advice. */
+#define _GNU_SOURCE /* memmem */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -370,6 +372,7 @@ struct input *input_open_pieces(struct input_files *files, const char *path, siz
 /* ---- files that are no traces ---- */
 
 #define BYTES(s) s, sizeof(s) - 1
+#define JSON_LINE 2048 /* bytes that are searched for a member */
 
 static const struct signature {
 	size_t at;
@@ -397,6 +400,13 @@ static const struct signature {
 	  { "an ELF program, library or core dump", "name the trace that the program wrote" } },
 	{ 0, BYTES("PERFILE2"), { "a perf.data file of Linux perf", "perf script prints it" } },
 	{ 0, BYTES("go 1."), { "an execution trace of Go", "go tool trace shows it" } },
+	{ 0, BYTES("v8-version,"), { "a log of V8", "node --prof-process prints it" } },
+	{ 0, BYTES("gmon"), { "a profile of gprof", "gprof prints it" } },
+	/* a type of samples, or of periods, whose names are the first two texts */
+	{ 1, BYTES("\x04\x08\x01\x10\x02"), { "a profile of pprof", "pprof shows it" } },
+	{ 0,
+	  BYTES("Nettrace"),
+	  { "a trace of .NET", "dotnet-trace convert --format Chromium makes one that is read" } },
 	{ 0, BYTES("FLR\0"), { "a recording of Java Flight Recorder", "jfr print prints it" } },
 	{ 0, BYTES("hdrb"), { "an event log of GHC", "ghc-events show prints it" } },
 	{ 0,
@@ -449,6 +459,19 @@ static const struct signature {
 	{ 0, BYTES("<!doctype"), { "an HTML page", "the download of a trace may have failed" } },
 	{ 0, BYTES("<html"), { "an HTML page", "the download of a trace may have failed" } },
 	{ 0, BYTES("<?xml"), { "an XML document", "name a trace" } },
+};
+
+/* JSON of other programs by its begin and a member of its first line. */
+static const struct json_signature {
+	const char *begin, *member;
+	struct input_foreign is;
+} json_signatures[] = {
+	{ "{\"version\":",
+	  "\"type\":\"context-options\"",
+	  { "a trace of Playwright", "playwright show-trace shows it" } },
+	{ "[{\"name\":",
+	  "\"startTime\":",
+	  { "a trace of Next.js", "trace-to-event-format.mjs of its repository makes one that is read" } },
 };
 
 /* Whether the bytes begin with a bracket and a byte that may follow it in JSON. */
@@ -526,6 +549,13 @@ const struct input_foreign *input_foreign_find(const char *p, size_t n)
 	for (size_t i = 0; i < sizeof signatures / sizeof signatures[0]; i++) {
 		const struct signature *const s = &signatures[i];
 		if (n >= s->n && s->at <= n - s->n && memcmp(p + s->at, s->bytes, s->n) == 0)
+			return &s->is;
+	}
+	for (size_t i = 0; i < sizeof json_signatures / sizeof json_signatures[0]; i++) {
+		const struct json_signature *const s = &json_signatures[i];
+		const size_t begin = strlen(s->begin), line = n < JSON_LINE ? n : JSON_LINE;
+		if (n >= begin && memcmp(p, s->begin, begin) == 0 &&
+		    memmem(p, line, s->member, strlen(s->member)) != NULL)
 			return &s->is;
 	}
 	if (looks_like_json(p, p + n))
