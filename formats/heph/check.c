@@ -150,6 +150,28 @@ void heph_gap_event(struct heph_state *st, struct batch *b, struct event *e)
 		st->r->no_memory = true;
 }
 
+/* ---- unexpected counters ---- */
+
+/* Reports a counter that is not the next one; of stream 0 only a repeated one. */
+static HEPH_COLD void report_counter(struct heph_state *st, const struct heph_packet *k, uint32_t last)
+{
+	const uint32_t now = k->counter, gap = now - last - 1;
+
+	if (now == last) {
+		heph_report(st, HEPH_RULE_COUNTER_REPEATED, k, k->p + HEPH_AT_COUNTER,
+		            "stream %" PRIu32 ": counter %" PRIu32 " is repeated", k->stream, now);
+	} else if (gap < INT32_MAX) {
+		st->r->lost += gap;
+		add_gap(st, k, last + 1, gap);
+		heph_report(st, HEPH_RULE_COUNTER_GAP, k, k->p + HEPH_AT_COUNTER,
+		            "stream %" PRIu32 ": counter %" PRIu32 " after %" PRIu32 ", %" PRIu32 " missing",
+		            k->stream, now, last, gap);
+	} else {
+		heph_report(st, HEPH_RULE_COUNTER_BACK, k, k->p + HEPH_AT_COUNTER,
+		            "stream %" PRIu32 ": counter %" PRIu32 " after %" PRIu32, k->stream, now, last);
+	}
+}
+
 /* ---- counters of stream 0 ---- */
 
 static uint64_t bit_of(uint32_t n)
@@ -184,8 +206,10 @@ static void check_shared(struct heph_state *st, struct heph_shared *s, const str
 		return; /* before the window: thousands of packets late, or of another run */
 	if (c - s->base >= HEPH_SHARED_WINDOW)
 		slide_window(s, c);
-	if ((*bits_of(s, c) & bit_of(c)) != 0)
+	if ((*bits_of(s, c) & bit_of(c)) != 0) {
+		report_counter(st, k, c);
 		return;
+	}
 	*bits_of(s, c) |= bit_of(c);
 	if (c - s->highest <= INT32_MAX) {
 		if (c - s->highest > 1)
@@ -206,26 +230,6 @@ static void check_shared(struct heph_state *st, struct heph_shared *s, const str
 }
 
 /* ---- counters of all streams ---- */
-
-/* Reports a counter, of a stream other than 0, that is not the next one. */
-static HEPH_COLD void report_counter(struct heph_state *st, const struct heph_packet *k, uint32_t last)
-{
-	const uint32_t now = k->counter, gap = now - last - 1;
-
-	if (now == last) {
-		heph_report(st, HEPH_RULE_COUNTER_REPEATED, k, k->p + HEPH_AT_COUNTER,
-		            "stream %" PRIu32 ": counter %" PRIu32 " is repeated", k->stream, now);
-	} else if (gap < INT32_MAX) {
-		st->r->lost += gap;
-		add_gap(st, k, last + 1, gap);
-		heph_report(st, HEPH_RULE_COUNTER_GAP, k, k->p + HEPH_AT_COUNTER,
-		            "stream %" PRIu32 ": counter %" PRIu32 " after %" PRIu32 ", %" PRIu32 " missing",
-		            k->stream, now, last, gap);
-	} else {
-		heph_report(st, HEPH_RULE_COUNTER_BACK, k, k->p + HEPH_AT_COUNTER,
-		            "stream %" PRIu32 ": counter %" PRIu32 " after %" PRIu32, k->stream, now, last);
-	}
-}
 
 static HEPH_COLD void start_stream(struct heph_state *st, const struct heph_packet *k)
 {
