@@ -17,11 +17,6 @@ struct dfw_reference {
 
 /* ---- parsing ---- */
 
-static bool top_is(const struct dft_record *rec, enum dft_top which, const char *text)
-{
-	return dft_top_kind(rec, which) != JSON_ABSENT && slice_is(dft_top_text(rec, which), text);
-}
-
 static enum dfw_copied_kind kind_of_custom(struct dfw_parser *x)
 {
 	const struct dft_record *const rec = &x->rec;
@@ -53,13 +48,12 @@ static enum dfw_copied_kind kind_of(struct dfw_parser *x)
 		{ "thread_name", DFW_COPIED_THREAD_NAME },
 	};
 
-	if (!(top_is(rec, DFT_PH, "M") || top_is(rec, DFT_PH, "m") || top_is(rec, DFT_PH, "4") ||
-	      top_is(rec, DFT_PH, "H") || top_is(rec, DFT_PH, "h")))
+	if (!dft_is_metadata(rec))
 		return DFW_COPIED_CALL;
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-		if (top_is(rec, DFT_NAME, kinds[i].name))
+		if (dft_top_is(rec, DFT_NAME, kinds[i].name))
 			return kinds[i].kind;
-	return top_is(rec, DFT_NAME, "CM") ? kind_of_custom(x) : DFW_COPIED_METADATA;
+	return dft_top_is(rec, DFT_NAME, "CM") ? kind_of_custom(x) : DFW_COPIED_METADATA;
 }
 
 /* Reads a pid or tid, quoted or not; a negative one as two's complement. */
@@ -478,7 +472,7 @@ enum dfw_verdict dfw_judge(struct dfw_selection *s, struct dfw_parser *x, const 
 	if (!dfw_parse_record(x, bytes))
 		return DFW_KEEP;
 	if (e->phase != PHASE_STRUCTURE)
-		return top_is(&x->rec, DFT_NAME, "start") ? DFW_DROP_START : DFW_KEEP;
+		return dft_top_is(&x->rec, DFT_NAME, "start") ? DFW_DROP_START : DFW_KEEP;
 	return s->keep_all || keeps_metadata(s, x) ? DFW_KEEP : DFW_DROP;
 }
 
