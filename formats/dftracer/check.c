@@ -484,6 +484,8 @@ static void report_flaws(struct dft_state *st, const struct dft_record *rec)
 
 static void check(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
+	char word[JSON_WORD];
+
 	f->has_id = false;
 	f->id = f->pid = f->tid = f->ts = f->dur = 0;
 	f->nnames = 0;
@@ -492,7 +494,8 @@ static void check(struct dft_state *st, const struct dft_record *rec, struct dft
 	f->phase = check_phase(st, rec);
 	check_shape(st, rec, f->phase);
 	if (rec->nextras > 0)
-		dft_tally_record(st, DFT_EXTRA_FIELDS, rec, dft_token_text(rec, rec->extras[0].key));
+		dft_tally_record(st, DFT_EXTRA_FIELDS, rec,
+		                 dft_plain_key(rec, word, dft_token_text(rec, rec->extras[0].key)));
 	check_process(st, rec, f);
 	check_id(st, rec, f);
 	check_times(st, rec, f);

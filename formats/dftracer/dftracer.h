@@ -206,6 +206,20 @@ static inline bool dft_top_is(const struct dft_record *rec, enum dft_top which, 
 	return dft_top_kind(rec, which) == JSON_STRING && slice_is(dft_top_text(rec, which), text);
 }
 
+/* Returns a key without its spare escapes, see json_spare(). */
+static inline struct slice dft_plain_key(const struct dft_record *rec, char to[JSON_WORD], struct slice key)
+{
+	return rec->json.spare != NULL ? json_plain(to, key) : key;
+}
+
+/* Whether an argument or unknown member has this name. */
+static inline bool dft_key_is(const struct dft_record *rec, const struct dft_arg *a, struct slice name)
+{
+	char word[JSON_WORD];
+
+	return slice_equal(dft_plain_key(rec, word, dft_token_text(rec, a->key)), name);
+}
+
 /* Returns the text of a token with escapes resolved, in the arena if there are any; p NULL on OOM. */
 struct slice dft_text(const struct dft_record *rec, struct dft_token t, enum json_kind kind, struct arena *a);
 
@@ -253,7 +267,7 @@ void dft_keys_free(struct dft_keys *k);
  * reason, or rec->no_memory. */
 bool dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, const char *e);
 
-/* Returns whether the bytes at p start like records of tracers. */
+/* Returns whether an object whose first member is a known one of records starts at p. */
 bool dft_begins_record(const char *p, const char *e);
 
 /* Returns the position after `"traceEvents":[` near the start of an object at p (records wrapped for Chrome);

@@ -364,8 +364,9 @@ static int score_start(struct slice head)
 	/* a list in JSON of another program has its bracket here, where no record with a phase was found */
 	if (p > head.p && p[-1] == '[')
 		return 0;
-	/* Chrome's format has no id in most records; its records also begin with a name */
-	return !dft_begins_record(p, end) ? 0 : p[2] == 'i' ? 30 : 24;
+	/* tracers begin with these two; Chrome's format has no id in most records, which also begin with a
+	 * name */
+	return !dft_begins_record(p, end) || p[1] != '"' ? 0 : p[2] == 'i' ? 30 : p[2] == 'n' ? 24 : 0;
 }
 
 /* Matches an input of one bracket, or of two, a line each: a process that traced nothing.  Two on one line

@@ -288,7 +288,7 @@ static void put_top(struct fields *x, enum dft_top which, enum dft_role conflict
 static bool name_conflicts(const struct dft_record *rec, struct slice name)
 {
 	for (uint32_t i = 0; i < rec->nargs; i++)
-		if (slice_equal(dft_token_text(rec, rec->args[i].key), name))
+		if (dft_key_is(rec, &rec->args[i], name))
 			return true;
 	for (size_t i = DFT_ROLE_HHASH; i < sizeof readable / sizeof readable[0]; i++)
 		if (slice_equal(readable[i].name, name))
@@ -298,7 +298,7 @@ static bool name_conflicts(const struct dft_record *rec, struct slice name)
 
 static void put_extra(struct fields *x, const struct dft_arg *a)
 {
-	const struct slice key = dft_token_text(x->rec, a->key);
+	const struct slice key = checked_text(x, dft_text(x->rec, a->key, JSON_ESCAPED, &x->b->scratch));
 
 	put_arg(x, a);
 	if (a->repeats > 0 || name_conflicts(x->rec, key)) {
@@ -357,7 +357,7 @@ static void put_sizes(struct fields *x, const struct plan_bytes *bytes)
 {
 	for (uint32_t i = 0; i < x->rec->nargs; i++)
 		for (uint32_t k = 0; k < bytes->nfields; k++)
-			if (slice_equal(dft_token_text(x->rec, x->rec->args[i].key), bytes->field[k])) {
+			if (dft_key_is(x->rec, &x->rec->args[i], bytes->field[k])) {
 				put_arg(x, &x->rec->args[i]);
 				break;
 			}

@@ -97,8 +97,8 @@ static void add_args_as_meta(struct dft_state *st, const char *prefix, const str
 		if (dft_role_is_hash((enum dft_role)a->role) &&
 		    dft_hash_read(dft_token_text(rec, a->value), (enum json_kind)a->kind, &h))
 			name = dft_name_find(st, dft_hash_kind_of((enum dft_role)a->role), h, f->pid);
-		add_meta(st, rec, prefix, dft_token_text(rec, a->key), name.p != NULL ? name : text,
-		         json && name.p == NULL);
+		const struct slice key = dft_text(rec, a->key, JSON_ESCAPED, &st->scratch);
+		add_meta(st, rec, prefix, key, name.p != NULL ? name : text, json && name.p == NULL);
 	}
 }
 

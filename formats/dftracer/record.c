@@ -133,6 +133,29 @@ static uint16_t key_number(struct dft_keys *k, struct slice s)
 	                s.n <= 16 ? load_u64(start + 8, false) : hash_bytes(s.p, s.n, k->seed), s);
 }
 
+/* ---- keys with spare escapes, see json_spare() ---- */
+
+/* Not inlined: few records have any, and the others should not reserve their memory. */
+
+static __attribute__((noinline)) enum dft_top plain_top_of(struct slice key)
+{
+	char word[JSON_WORD];
+
+	return dft_top_of(json_plain(word, key));
+}
+
+static __attribute__((noinline)) uint16_t plain_key_number(struct dft_keys *k, struct slice key)
+{
+	char word[JSON_WORD];
+
+	return key_number(k, json_plain(word, key));
+}
+
+static inline enum dft_top top_of(const struct dft_record *rec, struct slice key)
+{
+	return rec->json.spare == NULL ? dft_top_of(key) : plain_top_of(key);
+}
+
 /* ---- strings ---- */
 
 bool dft_record_init(struct dft_record *rec)
@@ -181,8 +204,17 @@ struct slice dft_text(const struct dft_record *rec, struct dft_token t, enum jso
 
 bool dft_begins_record(const char *p, const char *e)
 {
-	return ((size_t)(e - p) >= 6 && memcmp(p, "{\"id\":", 6) == 0) ||
-	       ((size_t)(e - p) >= 8 && memcmp(p, "{\"name\":", 8) == 0);
+	const char *const key = p < e && *p == '{' ? json_skip_blanks(p + 1, e) : e, *const limit =
+	                                                                                 e - key > JSON_WORD
+	                                                                                     ? key + JSON_WORD
+	                                                                                     : e;
+
+	if (key == e || *key != '"')
+		return false;
+	const char *const close = memchr(key + 1, '"', (size_t)(limit - key) - 1);
+	const char *const colon = close != NULL ? json_skip_blanks(close + 1, e) : e;
+	return colon < e && *colon == ':' &&
+	       plain_top_of(slice_of(key + 1, (size_t)(close - key) - 1)) != DFT_TOPS;
 }
 
 static bool record_starts(void *ctx, const char *from, const char *p, const char *e, bool *more)
@@ -304,7 +336,8 @@ static void add_arg(struct parse *x, struct dft_token key, struct dft_token valu
 		return;
 	struct dft_arg *const a = &rec->args[rec->nargs];
 	*a = (struct dft_arg){ .key = key, .value = value, .kind = (uint8_t)kind };
-	a->number = key_number(x->keys, dft_token_text(rec, key));
+	a->number = rec->json.spare == NULL ? key_number(x->keys, dft_token_text(rec, key))
+	                                    : plain_key_number(x->keys, dft_token_text(rec, key));
 	if (a->number == DFT_NO_KEY) {
 		a->repeats = count_repeats(rec, key);
 	} else {
@@ -362,7 +395,7 @@ static void add_extra(struct dft_record *rec, struct dft_token key, struct dft_t
                       enum json_kind kind)
 {
 	const struct slice s = dft_token_text(rec, key);
-	uint32_t repeats = dft_top_of(s) != DFT_TOPS;
+	uint32_t repeats = top_of(rec, s) != DFT_TOPS;
 
 	if (rec->nextras == DFT_EXTRAS) {
 		rec->too_many = true;
@@ -414,7 +447,7 @@ static const char *read_member(struct parse *x, const char *p)
 
 	if (v == NULL)
 		return NULL;
-	const enum dft_top which = dft_top_of(key);
+	const enum dft_top which = top_of(rec, key);
 	const bool known = which != DFT_TOPS && dft_top_kind(rec, which) == JSON_ABSENT;
 	const bool args = known && which == DFT_ARGS && v < x->e && *v == '{';
 	const uint32_t flaws = rec->json.met;
@@ -446,6 +479,7 @@ static void clear_record(struct dft_record *rec)
 	memset(rec->special, 0, sizeof rec->special);
 	rec->nargs = rec->nextras = rec->nmembers = 0;
 	json_clear(&rec->json);
+	rec->json.spare = NULL;
 	rec->hashes = 0;
 	rec->clean = rec->too_many = rec->no_memory = false;
 }

@@ -263,7 +263,7 @@ static bool keeps_process(const struct dfw_selection *s, const struct dfw_parser
 
 static bool key_is(const struct dfw_parser *x, const struct dft_arg *a, const char *key)
 {
-	return slice_is(dft_token_text(&x->rec, a->key), key);
+	return dft_key_is(&x->rec, a, slice_str(key));
 }
 
 /* Sets *key to the mark of an argument's text.  Returns false if there is no such argument. */
