@@ -157,10 +157,21 @@ static const struct class_field head_fields[] = {
 };
 
 /* Makes the fields of the class. */
-static bool declare_fields(struct d9_state *st, struct d9_schema *s)
+static bool declare_fields(struct d9_state *st, const struct record *f, struct d9_schema *s)
 {
-	if (d9_wants_raw(st) && s->nfields <= UINT16_MAX - 2) /* event.nfields has 16 bits */
-		s->nhead = s->timed ? 2 : 1;
+	const uint32_t room = UINT16_MAX - s->nfields,
+	               head = s->timed ? 2 : 1; /* event.nfields has 16 bits */
+
+	if (d9_wants_raw(st)) {
+		s->nhead = room < head ? room : head;
+		if (room < head)
+			d9_find(st, D9_RULE_LIMIT, f,
+			        "%s has %" PRIu32 " fields: its raw events have no field for %s",
+			        quoted(&(struct quoted){ "" }, s->name), s->nfields,
+			        room > 0   ? "timestamp_delta_ns"
+			        : head > 1 ? "type_id and timestamp_delta_ns"
+			                   : "type_id");
+	}
 	const uint32_t n = s->nhead + s->nfields;
 	s->declared = arena_alloc(&st->r->trace->arena, n * sizeof *s->declared);
 	if (s->declared == NULL)
@@ -190,7 +201,7 @@ static bool read_fields(struct d9_state *st, const struct record *f, struct d9_s
 		d9_check_text(st, f, in_frame, "field name", s->name);
 		check_type(st, f, s, field, end - 1);
 	}
-	return set_unique_names(st, f, s) && declare_fields(st, s);
+	return set_unique_names(st, f, s) && declare_fields(st, f, s);
 }
 
 /* ---- frames ---- */

@@ -361,3 +361,54 @@ Test(dial9_raw, every_type_keeps_its_width)
 	d9t_free(&t);
 	d9b_free(&b);
 }
+
+static void ignore_finding(void *ctx, const struct findings *all, const struct finding *f)
+{
+}
+
+/* An event has at most 65,535 fields: those of its head have a place before those of the schema if there is
+ * room. */
+Test(dial9_raw, fields_of_the_head_fit_before_those_of_wide_schemas)
+{
+	static const struct {
+		uint16_t declared;
+		bool timed;
+		uint16_t head, found;
+	} cases[] = {
+		{ 65533, true, 2, 0 }, { 65534, true, 1, 1 },  { 65534, false, 1, 0 },
+		{ 65535, true, 0, 1 }, { 65535, false, 0, 1 },
+	};
+	struct d9_field_desc *const fields = calloc(UINT16_MAX, sizeof *fields);
+
+	cr_assert_not_null(fields);
+	for (size_t i = 0; i < UINT16_MAX; i++)
+		fields[i] = (struct d9_field_desc){ "f", D9T_U8 };
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct d9_build b;
+		struct d9t_run t;
+		d9b_init(&b);
+		d9b_header(&b);
+		d9b_schema(&b, 9, "Wide", cases[i].timed, fields, cases[i].declared);
+		if (cases[i].timed)
+			d9b_event_delta(&b, 9, 5);
+		else
+			d9b_untimed(&b, 9);
+		for (uint32_t k = 0; k < cases[i].declared; k++)
+			d9b_u8(&b, (uint8_t)k);
+		d9t_open(&t, input_from_memory((const char *)b.p, b.n), WANT);
+		t.findings.sink = ignore_finding; /* levels are counted */
+		d9t_read(&t, 1024);
+		cr_assert_eq(t.status, READ_END);
+		while (t.n > 1 && t.batches[t.n - 1].n == 0)
+			batch_free(&t.batches[--t.n]);
+		const struct batch *const last = &t.batches[t.n - 1];
+		const struct event *const e = &last->events[last->n - 1];
+		cr_expect_eq(e->nfields, cases[i].declared + cases[i].head, "row %zu: %u", i, e->nfields);
+		cr_expect_eq(t.findings.levels[LEVEL_LIMIT], cases[i].found, "row %zu", i);
+		if (cases[i].head > 0)
+			cr_expect_eq(number(last, e, 0, "type_id", VALUE_U16), 9);
+		d9t_free(&t);
+		d9b_free(&b);
+	}
+	free(fields);
+}
