@@ -93,16 +93,22 @@ static void index_names(struct track_identities *t, const struct trace *trace)
 	}
 }
 
-/* Returns the track of a lane, or the track itself. */
+/* Returns the track of a lane, or the track itself.  The track of a lane may have the name of a lane, too, as
+ * "a (3)" of the lane "a (3) (2)". */
 static const struct track *base_track(const struct track_identities *t, const struct trace *trace,
                                       const struct track *k)
 {
 	while (k->lane > 0 && k->parent != NULL)
 		k = k->parent;
-	const struct slice name = k->kind == TRACK_PROCESS ? SLICE_NONE : name_before_lane(k->name);
-	const uint32_t index =
-	    name.p != NULL ? table64_get(&t->names, name_key(k, name, has_number(k))) : TABLE_NONE;
-	return index != TABLE_NONE ? trace->tracks[index] : k;
+	struct slice name = k->kind == TRACK_PROCESS ? SLICE_NONE : name_before_lane(k->name);
+	while (name.p != NULL) {
+		const uint32_t index = table64_get(&t->names, name_key(k, name, has_number(k)));
+		if (index == TABLE_NONE)
+			break;
+		k = trace->tracks[index];
+		name = name_before_lane(name);
+	}
+	return k;
 }
 
 /* Returns the track to compare: of a lane its parent; without names, that of a child, too. */
