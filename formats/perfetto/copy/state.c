@@ -186,9 +186,19 @@ static struct pfc_sum *find_sum(struct pfc_states *all, const struct pfc_sequenc
 	return s;
 }
 
-/* Adds a left-out value to the sum of its track, or that sum to a copied value. */
+/* Moves the part of the double that an integer can state to the integer. */
+static void move_whole(struct pfc_number *v)
+{
+	const int64_t whole = v->real > -0x1p62 && v->real < 0x1p62 ? (int64_t)v->real : 0;
+
+	v->whole = (int64_t)((uint64_t)v->whole + (uint64_t)whole);
+	v->real -= (double)whole;
+}
+
+/* Adds a left-out value to the sum of its track, or that sum to a copied value: of a sum with a fraction, an
+ * extra integer takes the whole part, and the next double the rest. */
 static void carry_value(struct pfc_states *all, const struct pfc_sequence *q, uint64_t track, bool copied,
-                        struct pfc_number *v, bool *changed)
+                        bool whole, struct pfc_number *v, bool *changed)
 {
 	if (table64_get(&all->incremental, track) == TABLE_NONE)
 		return;
@@ -199,7 +209,9 @@ static void carry_value(struct pfc_states *all, const struct pfc_sequence *q, ui
 		add_number(&s->v, v);
 	} else if (s->v.whole != 0 || s->v.real != 0) {
 		add_number(v, &s->v);
-		s->v = (struct pfc_number){ .whole = 0 };
+		if (whole)
+			move_whole(v);
+		s->v = (struct pfc_number){ .real = whole ? v->real : 0, .is_real = whole };
 		*changed = true;
 	}
 }
@@ -229,7 +241,7 @@ static void apply_counters(struct pfc_states *all, const struct pfc_sequence *q,
 
 	read_values(k, values);
 	if (te->type == PF_EVENT_COUNTER && (te->has_counter || te->has_double))
-		carry_value(all, q, pfc_track_of(k, q), copied, &values->value, &carry->counters);
+		carry_value(all, q, pfc_track_of(k, q), copied, false, &values->value, &carry->counters);
 	if (te->nextra[0] + te->nextra[1] > PFC_EXTRA)
 		return;
 	if (te->has_extra_of)
@@ -237,13 +249,13 @@ static void apply_counters(struct pfc_states *all, const struct pfc_sequence *q,
 	const struct pf_extra_of *const whole = own[0].n > 0 ? &own[0] : &q->extra_of[0];
 	for (uint32_t i = 0; i < te->nextra[0] && i < whole->n; i++) {
 		struct pfc_number v = { .whole = values->extra[i] };
-		carry_value(all, q, whole->uuids[i], copied, &v, &carry->counters);
+		carry_value(all, q, whole->uuids[i], copied, true, &v, &carry->counters);
 		values->extra[i] = v.whole;
 	}
 	const struct pf_extra_of *const real = own[1].n > 0 ? &own[1] : &q->extra_of[1];
 	for (uint32_t i = 0; i < te->nextra[1] && i < real->n; i++) {
 		struct pfc_number v = { .real = values->real[i], .is_real = true };
-		carry_value(all, q, real->uuids[i], copied, &v, &carry->counters);
+		carry_value(all, q, real->uuids[i], copied, false, &v, &carry->counters);
 		values->real[i] = v.real + (double)v.whole;
 	}
 }
