@@ -216,7 +216,8 @@ void arena_free(struct arena *a)
 
 /* ---- array ---- */
 
-#define FIRST_CAP 16U /* elements */
+#define FIRST_CAP 4U    /* elements of a list, as there may be one for each of many tracks ... */
+#define FIRST_REACH 16U /* ... and of an array by index */
 
 /* The caller's pointer has another type than void *, so it is copied (aliasing). */
 bool array_resize(void *list, uint64_t cap, size_t size)
@@ -236,7 +237,9 @@ bool array_reserve(void *list, uint32_t n, uint32_t *cap, size_t size)
 {
 	if (n < *cap)
 		return true;
-	const uint64_t want = *cap == 0 ? FIRST_CAP : (uint64_t)*cap * 2;
+	uint64_t want = *cap == 0 ? FIRST_CAP : (uint64_t)*cap * 2;
+	while (want <= n)
+		want *= 2;
 	if (!array_resize(list, want, size))
 		return false;
 	*cap = (uint32_t)want;
@@ -245,7 +248,7 @@ bool array_reserve(void *list, uint32_t n, uint32_t *cap, size_t size)
 
 bool array_reach(void *list, uint32_t *n, uint32_t index, size_t size)
 {
-	uint64_t want = *n < FIRST_CAP ? FIRST_CAP : *n;
+	uint64_t want = *n < FIRST_REACH ? FIRST_REACH : *n;
 
 	if (index < *n)
 		return true;

@@ -205,10 +205,13 @@ Test(array, room_keeps_what_is_there)
 	for (uint32_t n = 0; n < 5000; n++) {
 		cr_assert(array_reserve(&list, n, &cap, sizeof *list));
 		cr_assert_gt(cap, n);
+		cr_assert_leq(cap, n < 4 ? 4 : 2 * n, "%u of %u", cap, n); /* many lists have few elements */
 		list[n] = n * UINT64_C(3);
 	}
 	for (uint32_t i = 0; i < 5000; i++)
 		cr_assert_eq(list[i], i * UINT64_C(3));
+	cr_expect(array_reserve(&list, 5 * cap, &cap, sizeof *list));
+	cr_expect_gt(cap, 25000);
 	free(list);
 }
 
