@@ -77,8 +77,8 @@ static unsigned head_differences(struct differ *d)
 		                      .event = { &a->batch->events[a->at], &b->batch->events[b->at] },
 		                      .fields = { &d->rules.fields[DIFFER_A], &d->rules.fields[DIFFER_B] },
 		                      .ignore = d->rules.ignore };
-	const bool track = (d->rules.ignore & PART_TRACK) == 0 && !wide_hash_equal(a->track, b->track) &&
-	                   !wide_hash_equal(own_track(a), own_track(b));
+	const bool track = (d->rules.ignore & PART_TRACK) == 0 &&
+	                   !tracks_equal(a->track, own_track(a), b->track, own_track(b));
 
 	return event_pair_differences(&x, &d->sides[DIFFER_A].canon) | (track ? PART_TRACK : 0U);
 }

@@ -279,8 +279,17 @@ struct wide_hash track_identity(struct track_identities *t, const struct trace *
                                 const struct track *track);
 
 /* Returns the identity of a track by its own name: "T (2)" is a lane of T in track_identity() if there is a
- * track T.  Tracks of two traces are equal if either identity is: one may lack a T without events. */
+ * track T. */
 struct wide_hash track_own_identity(const struct track_identities *t, const struct track *track);
+
+/* Whether tracks of two traces are equal, by track_identity() and their own identities: one trace may lack a
+ * T without events, so that "T (2)" is its own track there, and "T (2) (2)" a lane of that. */
+static inline bool tracks_equal(struct wide_hash a, struct wide_hash own_a, struct wide_hash b,
+                                struct wide_hash own_b)
+{
+	return wide_hash_equal(a, b) || wide_hash_equal(own_a, own_b) || wide_hash_equal(a, own_b) ||
+	       wide_hash_equal(own_a, b);
+}
 void track_identities_free(struct track_identities *t);
 
 #endif

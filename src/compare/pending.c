@@ -164,7 +164,7 @@ static unsigned find_differences(const struct differ *d, const struct pending_ev
 		parts |= PART_CATEGORY;
 	if (x->nfields != y->nfields || !wide_hash_equal(x->fields, y->fields))
 		parts |= PART_FIELDS;
-	if (!wide_hash_equal(a->track, b->track) && !wide_hash_equal(a->own, b->own))
+	if (!tracks_equal(a->track, a->own, b->track, b->own))
 		parts |= PART_TRACK;
 	return parts & ~d->rules.ignore;
 }
