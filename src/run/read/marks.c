@@ -6,17 +6,23 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "model/event_traits.h"
 
 void record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i, uint32_t part)
 {
 	const unsigned bits = m->has_parts ? SPLIT_BITS : 0;
+	const struct event *const e = &b->events[i];
 
-	if (m->state != MARKS_GATHERING)
+	if (m->state != MARKS_GATHERING ||
+	    /* in a split, a record that ends a span takes its arrows to the part of the span ... */
+	    (m->has_parts && event_has_arrow_id(e) && e->offset + 1 == m->ended))
 		return;
-	mark_set_add(&m->set, b->events[i].offset << bits | part);
-	/* in a split, a record that ends a span and has events of a later part is in that part alone */
-	if (m->others[i] != b->events[i].offset && (!m->has_parts || b->events[i].phase == PHASE_SPAN))
+	mark_set_add(&m->set, e->offset << bits | part);
+	/* ... and if it has other events of a later part, it is in that part alone */
+	if (m->others[i] != e->offset && (!m->has_parts || e->phase == PHASE_SPAN)) {
 		mark_set_add(&m->set, m->others[i] << bits | part);
+		m->ended = m->others[i] + 1;
+	}
 }
 
 void record_marks_keep(struct record_marks *m, const struct batch *b, uint32_t i)

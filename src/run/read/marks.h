@@ -73,6 +73,7 @@ struct record_marks {
 	bool too_large;              /* an offset needs more bits than a mark has */
 	bool failed;                 /* OOM, or a file failed */
 	struct mark_set set;
+	uint64_t ended; /* 1 + the mark of the record that ended the last span; 0: none */
 	/* Ends of stretches of marked events: the first event after each that is not marked.  Available if
 	 * events were marked in file order; a stretch of events that are all marked, or all left out, is read
 	 * as one. */
