@@ -146,7 +146,7 @@ static bool close_parts(struct writer *w, struct chunk *chunk)
 
 const struct writer_ops chrome_dir_writer_ops = {
 	.state_size = sizeof(struct chrome_state),
-	.want = WANT_FIELDS,
+	.want = WANT_FIELDS | WANT_DEPARTURES,
 	.order = ORDER_TIME,
 	.shape = WRITER_FOLDER,
 	.nested = true,

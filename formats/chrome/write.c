@@ -87,7 +87,7 @@ static bool put_number(struct text *t, const struct value *v)
 	         (v->type >= VALUE_F32 && v->f64 - v->f64 != 0)) /* NaN and the infinities */
 		return false;
 	else
-		fields_json_as_is(t, v);
+		(void)fields_json_as_is(t, v);
 	return true;
 }
 
@@ -755,7 +755,7 @@ void chrome_free(void *state)
 
 const struct writer_ops chrome_writer_ops = {
 	.state_size = sizeof(struct chrome_state),
-	.want = WANT_FIELDS,
+	.want = WANT_FIELDS | WANT_DEPARTURES,
 	.modes = WRITER_TEXT,
 	.nested = true,
 	.open = open_writer,

@@ -15,6 +15,7 @@
 #include "format/fields_json.h"
 #include "format/format.h"
 #include "model/event_traits.h"
+#include "out/facts.h"
 #include "out/field_names.h"
 #include "out/kind.h"
 #include "out/lifted.h"
@@ -516,16 +517,14 @@ static void csv_render(const void *state, const struct batch *b, struct chunk *c
 static bool csv_close(struct writer *w, struct chunk *chunk)
 {
 	const struct csv_state *const st = w->state;
-	const struct trace *const trace = w->run->trace;
-	uint32_t hosts = 0;
+	const struct facts_losses of_csv = { &csv_losses[CSV_LOSS_FACTS], &csv_losses[CSV_LOSS_HOSTS],
+		                             &csv_losses[CSV_LOSS_EPOCH] };
+	const struct facts_losses of_tsv = { &tsv_losses[TSV_LOSS_FACTS], &tsv_losses[TSV_LOSS_HOSTS],
+		                             &tsv_losses[TSV_LOSS_EPOCH] };
 
-	for (uint32_t i = 0; i < trace->ntracks; i++)
-		hosts += !trace->tracks[i]->hidden && trace->tracks[i]->host.n > 0;
 	if (st->lifted != NULL)
 		count_loss(st, chunk, CSV_LOSS_NO_ARG, TSV_LOSS_NO_ARG, 0, lifted_empty(st->lifted));
-	count_loss(st, chunk, CSV_LOSS_FACTS, TSV_LOSS_FACTS, 0, trace->nmeta);
-	count_loss(st, chunk, CSV_LOSS_HOSTS, TSV_LOSS_HOSTS, 0, hosts);
-	count_loss(st, chunk, CSV_LOSS_EPOCH, TSV_LOSS_EPOCH, 0, trace->epoch_known);
+	facts_lose(w, st->tabs ? of_tsv : of_csv, chunk);
 	return true; /* nothing follows the last row */
 }
 

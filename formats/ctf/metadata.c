@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 
+#include "base/scan.h"
 #include "format/fields_json.h"
 #include "out/facts.h"
 #include "output/text_json.h"
@@ -197,7 +198,7 @@ bool ctf_declare_layout(struct ctf_state *st, const struct ctf_layout *l, struct
 
 /* ---- facts ---- */
 
-static void put_fact(struct ctf_state *st, struct text *t, const struct fact *f)
+static void put_fact(struct ctf_state *st, struct chunk *chunk, const struct fact *f)
 {
 	static const char *const names[] = {
 		[FACT_TOOL] = "tracer_name",   [FACT_FORMAT] = "format",
@@ -205,7 +206,7 @@ static void put_fact(struct ctf_state *st, struct text *t, const struct fact *f)
 		[FACT_CLOCK] = "source_clock", [FACT_REBASED_BY] = "rebased_by_ns",
 	};
 	struct fields_json_lost lost = { 0 };
-	struct text *const s = &st->scratch;
+	struct text *const t = &chunk->text, *const s = &st->scratch;
 
 	/* Numbers keep names of facts apart. */
 	if (f->kind >= FACT_TRACE)
@@ -223,6 +224,8 @@ static void put_fact(struct ctf_state *st, struct text *t, const struct fact *f)
 	t->failed |= s->failed;
 	if (!s->failed)
 		put_literal(t, slice_of(s->p, s->n));
+	if (lost.bad_text > 0 || !utf8_valid(s->p, s->n))
+		ctf_lose(chunk, CTF_BAD_TEXT, 0);
 	text_str(t, ";\n");
 }
 
@@ -237,9 +240,10 @@ static void put_env(struct ctf_state *st, const struct writer *w, struct chunk *
 	text_str(t, "\nenv {\n");
 	while (facts_next(&facts, &f))
 		if (f.kind != FACT_TRACE || f.index < CTF_MAX_FACTS)
-			put_fact(st, t, &f);
+			put_fact(st, chunk, &f);
 	if (n > CTF_MAX_FACTS)
 		ledger_add(&chunk->ledger, &ctf_losses[CTF_FACTS], 0, n - CTF_MAX_FACTS);
+	facts_lose(w, (struct facts_losses){ .hosts = &ctf_losses[CTF_HOSTS] }, chunk);
 	text_str(t, "};\n");
 }
 

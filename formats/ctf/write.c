@@ -100,14 +100,15 @@ static bool declare_track(struct ctf_state *st, struct track *t)
 
 #define MAX_EXACT 0x1p53 /* larger integers lose digits in a double */
 
-/* Parses a value of JSON.  Returns false if it is not a number, or one that stays text: beyond a double, or
- * an integer that a double may round. */
+/* Parses a value of JSON.  Returns false if it is not a number, or one that stays text, as a double is not
+ * exact: an integer that it may round, more digits than it has. */
 static bool parse_json_number(const struct value *v, double *number)
 {
 	enum json_kind kind;
 
 	return json_is_number(value_text(v), &kind) && json_double(value_text(v), number) &&
-	       fabs(*number) <= (kind == JSON_NUMBER ? DBL_MAX : MAX_EXACT);
+	       fabs(*number) <= (kind == JSON_NUMBER ? DBL_MAX : MAX_EXACT) &&
+	       json_double_is_exact(value_text(v), *number);
 }
 
 /* Returns the type of the elements of a list that becomes a sequence; else VALUE_NONE.  Frames of call stacks
@@ -234,6 +235,7 @@ static void put_address_text(struct text *t, uint64_t v)
 static void put_list(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
 {
 	const uint8_t element = element_type(v);
+	bool as_text = false;
 
 	if (element == VALUE_NONE) {
 		put_as_text(st, v, chunk, offset);
@@ -241,11 +243,13 @@ static void put_list(struct ctf_state *st, const struct value *v, struct chunk *
 	}
 	text_uint(&st->packet, v->count, 4, false);
 	for (uint32_t i = 0; i < v->count; i++)
-		if (element == VALUE_STRING && v->values[i].type == VALUE_ADDRESS)
+		if (element == VALUE_STRING && v->values[i].type == VALUE_ADDRESS) {
 			put_address_text(&st->packet, v->values[i].u64);
-		else
+			as_text = true;
+		} else {
 			put_value(st, &v->values[i], chunk, offset); /* none is a list */
-	if (element != v->element)
+		}
+	if (as_text)
 		ctf_lose(chunk, CTF_VALUE_AS_TEXT, offset);
 }
 
@@ -263,7 +267,9 @@ static void put_value(struct ctf_state *st, const struct value *v, struct chunk 
 		put_text(&st->packet, value_text(v), chunk, offset);
 	else if (v->type == VALUE_LIST)
 		put_list(st, v, chunk, offset);
-	else if (v->type != VALUE_NONE) /* null: not declared */
+	else if (v->type == VALUE_NONE) /* not declared */
+		ctf_lose(chunk, CTF_NO_VALUE, offset);
+	else
 		put_as_text(st, v, chunk, offset);
 }
 

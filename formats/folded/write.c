@@ -15,6 +15,7 @@
 #include "format/format.h"
 #include "model/call_stack.h"
 #include "model/event_traits.h"
+#include "out/facts.h"
 #include "output/text_visible.h"
 
 enum folded_loss {
@@ -501,8 +502,9 @@ static bool folded_close(struct writer *w, struct chunk *chunk)
 	close_all(&st->stack, chunk);
 	if (!chunk->text.failed)
 		write_tree(&st->tree, chunk);
-	if (w->run->trace->nmeta > 0)
-		ledger_add(&chunk->ledger, &losses[FOLDED_FACTS], 0, w->run->trace->nmeta);
+	facts_lose(
+	    w, (struct facts_losses){ &losses[FOLDED_FACTS], &losses[FOLDED_HOSTS], &losses[FOLDED_EPOCH] },
+	    chunk);
 	return true;
 }
 

@@ -257,6 +257,8 @@ static bool put_as_text(struct hpw_packet *k, const struct value *v)
 	add_text(k, slice_of(t->p, t->n));
 	if (v->type == VALUE_LIST || v->type == VALUE_MAP)
 		add_loss(k, HPW_VALUE_AS_TEXT);
+	for (uint32_t i = 0; i < lost.bad_text; i++)
+		add_loss(k, HPW_TEXT_REPLACED);
 	return whole || v->type == VALUE_BYTES;
 }
 
@@ -390,6 +392,7 @@ static void put_last_facts(struct hpw_state *st, const struct writer *w, struct 
 	    facts_of(w->run, FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS));
 	struct fact f;
 
+	facts_lose(w, (struct facts_losses){ .hosts = &hpw_losses[HPW_HOSTS] }, chunk);
 	put_epoch(st, w, chunk);
 	while (facts_next(&facts, &f))
 		put_fact(st, chunk, &f);

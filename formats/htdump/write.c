@@ -95,29 +95,39 @@ static void put_remaining_tracks(struct htw_state *st, const struct trace *trace
 
 /* ---- values as text ---- */
 
+static void count_bad_texts(struct chunk *chunk, uint64_t offset, uint32_t n)
+{
+	if (n > 0)
+		ledger_add(&chunk->ledger, &htw_losses[HTW_BAD_TEXT], offset, n);
+}
+
 /* Adds a value as JSON; bytes that are not in a list or map are without quotes. */
-static void put_value_text(struct text *t, const struct value *v)
+static void put_value_text(struct text *t, const struct value *v, struct chunk *chunk, uint64_t offset)
 {
 	if (v->type == VALUE_BYTES) {
 		text_str(t, "0x");
 		text_hex(t, v->p, v->count);
 	} else {
-		fields_json_as_is(t, v);
+		count_bad_texts(chunk, offset, fields_json_as_is(t, v));
 	}
 }
 
 /* Adds all fields of an event as a JSON object. */
-static void put_fields_text(struct text *t, const struct field *f, uint32_t n)
+static void put_fields_text(struct text *t, const struct field *f, uint32_t n, struct chunk *chunk,
+                            uint64_t offset)
 {
+	uint32_t bad = 0;
+
 	text_char(t, '{');
 	for (uint32_t i = 0; i < n; i++) {
 		if (i > 0)
 			text_char(t, ',');
-		text_json_string(t, f[i].name);
+		bad += text_json_string(t, f[i].name) > 0;
 		text_char(t, ':');
-		fields_json_as_is(t, &f[i].value);
+		bad += fields_json_as_is(t, &f[i].value);
 	}
 	text_char(t, '}');
+	count_bad_texts(chunk, offset, bad);
 }
 
 /* ---- records ---- */
@@ -176,7 +186,7 @@ void htw_text_checked(struct htw_record *r, struct slice s)
 static void put_text_field(struct htw_state *st, struct htw_record *r, const struct value *v)
 {
 	text_clear(&st->scratch);
-	put_value_text(&st->scratch, v);
+	put_value_text(&st->scratch, v, r->chunk, r->offset);
 	r->chunk->text.failed |= st->scratch.failed;
 	if (st->scratch.failed)
 		return;
@@ -209,7 +219,7 @@ static void put_shared_fields(struct htw_state *st, struct htw_record *r, const 
 	put_fields_text(&st->scratch,
 	                field_names_unique(r->chunk, b->fields + e->first_field, e->nfields,
 	                                   &htw_losses[HTW_RENAMED], e->offset),
-	                e->nfields);
+	                e->nfields, r->chunk, e->offset);
 	r->chunk->text.failed |= st->scratch.failed;
 	if (st->scratch.failed)
 		return;
@@ -327,7 +337,7 @@ static void put_fact(struct htw_state *st, struct chunk *chunk, const struct fac
 	fact_put_name(t, f);
 	const size_t n = t->n;
 	if (!fact_put_text(t, f))
-		put_value_text(t, &f->value);
+		put_value_text(t, &f->value, chunk, 0);
 	chunk->text.failed |= t->failed;
 	if (t->failed)
 		return;
@@ -343,6 +353,7 @@ static bool htw_close(struct writer *w, struct chunk *chunk)
 	struct fact fact;
 
 	put_remaining_tracks(st, w->run->trace, chunk);
+	facts_lose(w, (struct facts_losses){ .hosts = &htw_losses[HTW_HOSTS] }, chunk);
 	while (facts_next(&facts, &fact))
 		put_fact(st, chunk, &fact);
 	return true;

@@ -412,7 +412,7 @@ static void put_kind(const struct out *o, const struct value *v, unsigned kind, 
 		break;
 	default:
 		if (kind < VALUE_STRING)
-			fields_json_as_is(t, v);
+			(void)fields_json_as_is(t, v);
 		else
 			put_nested(o, v, kind, depth);
 	}

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "out/facts.h"
 #include "ovni/ovni.h"
 
 /* Limits, so that memory does not grow with the trace, and readers accept the output. */
@@ -295,10 +296,10 @@ static bool ovw_close(struct writer *w, struct chunk *chunk)
 
 	if (m->nstreams == 0)
 		add_empty_stream(st, chunk);
-	if (w->run->trace->nmeta > 0)
-		ledger_add(&chunk->ledger, &ovw_losses[OVW_FACTS], 0, w->run->trace->nmeta);
-	if (w->run->trace->epoch_known)
-		ovw_lose(chunk, OVW_EPOCH, 0);
+	facts_lose(
+	    w,
+	    (struct facts_losses){ &ovw_losses[OVW_FACTS], &ovw_losses[OVW_HOSTS], &ovw_losses[OVW_EPOCH] },
+	    chunk);
 	for (uint32_t i = 0; i < m->nstreams; i++) {
 		ovw_end_stream(st, m->streams[i], chunk);
 		ovw_metadata(st, w, m->streams[i], &m->ndeclared, chunk);

@@ -10,6 +10,7 @@
 
 #include "json/scan.h"
 #include "model/event_traits.h"
+#include "out/facts.h"
 #include "out/tracks.h"
 #include "paraver/paraver.h"
 
@@ -478,8 +479,10 @@ static bool paraver_close(struct writer *w, struct chunk *chunk)
 	text_printf(&chunk->text, "%" PRIu64 "_ns:0:", st->spans.now);
 	paraver_write_objects(&st->rows, &chunk->text);
 	text_char(&chunk->text, '\n');
-	if (w->run->trace->nmeta > 0)
-		ledger_add(&chunk->ledger, &paraver_losses[PARAVER_FACTS], 0, w->run->trace->nmeta);
+	facts_lose(w,
+	           (struct facts_losses){ &paraver_losses[PARAVER_FACTS], &paraver_losses[PARAVER_HOSTS],
+	                                  &paraver_losses[PARAVER_EPOCH] },
+	           chunk);
 	do {
 		write_piece(st, chunk);
 		if (!check_failure(st, chunk) || !chunk_flush(chunk))

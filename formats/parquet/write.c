@@ -240,6 +240,7 @@ static void put_metadata(struct parquet_state *st, const struct writer *w, struc
 	while (facts_next(&facts, &f))
 		put_fact(st, &f);
 	add_facts(&of_trace, w->run->trace, chunk);
+	facts_lose(w, (struct facts_losses){ .hosts = &parquet_losses[PARQUET_LOSS_HOSTS] }, chunk);
 	ledger_merge(&all, w->run->total);
 	ledger_merge(&all, &chunk->ledger);
 	st->metadata.failed |= all.failed;

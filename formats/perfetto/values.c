@@ -67,7 +67,7 @@ static void put_json_number(struct perfetto_state *st, struct slice s)
 {
 	const struct value v = perfetto_json_number(s);
 
-	if (v.type != VALUE_NONE) {
+	if (v.type != VALUE_NONE && (v.type != VALUE_F64 || json_double_is_exact(s, v.f64))) {
 		perfetto_value(st, &v, 0);
 		return;
 	}

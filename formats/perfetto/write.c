@@ -599,7 +599,7 @@ static void free_writer(void *state)
 
 const struct writer_ops perfetto_writer_ops = {
 	.state_size = sizeof(struct perfetto_state),
-	.want = WANT_FIELDS | WANT_GAPS,
+	.want = WANT_FIELDS | WANT_GAPS | WANT_DEPARTURES,
 	.order = ORDER_NESTING,
 	.nested = true,
 	.open = open_writer,

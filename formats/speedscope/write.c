@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/open_spans.h"
 #include "model/event_traits.h"
+#include "out/facts.h"
 #include "out/tracks.h"
 #include "speedscope/speedscope.h"
 
@@ -590,8 +591,11 @@ static bool speedscope_close(struct writer *w, struct chunk *chunk)
 	struct text *const t = &chunk->text;
 
 	end_track(st, chunk);
-	if (w->run->trace->nmeta > 0)
-		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_FACTS], 0, w->run->trace->nmeta);
+	facts_lose(w,
+	           (struct facts_losses){ &speedscope_losses[SPEEDSCOPE_FACTS],
+	                                  &speedscope_losses[SPEEDSCOPE_HOSTS],
+	                                  &speedscope_losses[SPEEDSCOPE_EPOCH] },
+	           chunk);
 	text_str(t, "],\n\"shared\":{\"frames\":[");
 	text_add(t, st->frames.json.p, st->frames.json.n);
 	t->failed |= st->frames.json.failed;

@@ -463,20 +463,19 @@ static void add_facts(struct sqlite_state *st, const struct writer *w, struct le
 }
 
 /* Adds what is known at the end.  The table of losses also has those that are found here. */
-static bool add_end(struct sqlite_state *st, const struct writer *w, struct ledger *ledger)
+static bool add_end(struct sqlite_state *st, const struct writer *w, struct chunk *chunk)
 {
-	struct ledger found = { .n = 0 }, all = { .n = 0 };
+	struct ledger all = { .n = 0 };
 	const uint32_t empty = lifted_empty(&st->lifted);
 
-	add_facts(st, w, &found);
+	add_facts(st, w, &chunk->ledger);
+	facts_lose(w, (struct facts_losses){ .hosts = &sqlite_losses[SQLITE_LOSS_HOSTS] }, chunk);
 	if (empty > 0)
-		ledger_add(&found, &sqlite_losses[SQLITE_LOSS_NO_ARG], 0, empty);
+		ledger_add(&chunk->ledger, &sqlite_losses[SQLITE_LOSS_NO_ARG], 0, empty);
 	ledger_merge(&all, w->run->total);
-	ledger_merge(&all, &found);
+	ledger_merge(&all, &chunk->ledger);
 	add_losses(st, &all);
-	ledger_merge(ledger, &found);
 	st->no_memory |= all.failed;
-	ledger_free(&found);
 	ledger_free(&all);
 	return !sqlite_failed(st);
 }
@@ -592,7 +591,7 @@ static bool sqlite_close(struct writer *w, struct chunk *chunk)
 {
 	struct sqlite_state *const st = w->state;
 
-	if (add_end(st, w, &chunk->ledger) && sqlite_finish(st))
+	if (add_end(st, w, chunk) && sqlite_finish(st))
 		write_file(st, chunk);
 	report_failure(st, chunk);
 	return true;

@@ -169,11 +169,12 @@ void fields_json_value(struct text *t, const struct value *v, struct fields_json
 	put_value(t, v, lost, 0, false);
 }
 
-void fields_json_as_is(struct text *t, const struct value *v)
+uint32_t fields_json_as_is(struct text *t, const struct value *v)
 {
 	struct fields_json_lost lost = { 0 };
 
 	put_value(t, v, &lost, 0, true);
+	return lost.bad_text;
 }
 
 char *fields_json_scalar(char *to, const struct value *v)

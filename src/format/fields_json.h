@@ -21,8 +21,9 @@ struct fields_json_lost {
 
 void fields_json_value(struct text *t, const struct value *v, struct fields_json_lost *lost);
 
-/* The same for readers with 64-bit integers: all integers as digits, JSON unchanged. */
-void fields_json_as_is(struct text *t, const struct value *v);
+/* The same for readers with 64-bit integers: all integers as digits, JSON unchanged.  Returns the number of
+ * texts that are not UTF-8. */
+uint32_t fields_json_as_is(struct text *t, const struct value *v);
 
 /* The text of a BOOL, number or ADDRESS, in DECIMAL_F64_MAX bytes at most, without quotes; NaN and infinities
  * as by printf.  Returns its end; `to` for other values. */

@@ -62,6 +62,10 @@ enum want_parts {
 	WANT_ARROWS = 8192, /* for the engine: arrows of the vocabulary, unless the job has no_arrows */
 };
 
+/* Of writers, for the engine: the output shows where an arrow leaves an instant (EVENT_ARROW), also if it
+ * never arrives.  For others such arrows are a loss. */
+enum want_departures { WANT_DEPARTURES = 131072 };
+
 /* Whether fields of plan_bytes are wanted of events of the class. */
 static inline bool reader_wants_sizes(const struct reader *r, const struct class *cls)
 {

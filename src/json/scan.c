@@ -3,6 +3,9 @@
  */
 #include "json/scan.h"
 
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +78,28 @@ bool json_double(struct slice s, double *v)
 	text[s.n] = '\0';
 	*v = strtod(text, &end);
 	return end == text + s.n;
+}
+
+bool json_double_is_exact(struct slice s, double v)
+{
+	char digits[64], rounded[80];
+	size_t n = 0, zeros = 0, same = 0;
+
+	for (uint32_t i = 0; i < s.n && s.p[i] != 'e' && s.p[i] != 'E' && n < sizeof digits; i++) {
+		if (s.p[i] < '0' || s.p[i] > '9' || (n == 0 && s.p[i] == '0'))
+			continue;
+		zeros = s.p[i] == '0' ? zeros + 1 : 0;
+		digits[n++] = s.p[i];
+	}
+	if (n == sizeof digits)
+		return false;
+	n -= zeros;
+	if (n == 0 || (n <= DBL_DIG && fabs(v) >= DBL_MIN))
+		return true;
+	(void)snprintf(rounded, sizeof rounded, "%.*e", (int)n - 1, v);
+	for (const char *p = rounded; *p != 'e' && *p != '\0'; p++)
+		same += *p >= '0' && *p <= '9' && *p == digits[same];
+	return same == n;
 }
 
 #if defined(__x86_64__)

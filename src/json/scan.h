@@ -61,6 +61,10 @@ bool json_whole(struct slice s, uint64_t *v);
  * 63 bytes. */
 bool json_double(struct slice s, double *v);
 
+/* Whether the double that was read from a number, rounded to as many digits as that has, has the same ones.
+ */
+bool json_double_is_exact(struct slice s, double v);
+
 /* Reads n bytes at offset `at` that are known to be digits.  Returns false if they need more than 64 bits. */
 static inline bool json_digits(const char *text, uint32_t at, uint32_t n, uint64_t *v)
 {

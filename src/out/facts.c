@@ -72,6 +72,21 @@ bool facts_next(struct facts *f, struct fact *fact)
 	return false;
 }
 
+void facts_lose(const struct writer *w, struct facts_losses lost, struct chunk *c)
+{
+	const struct trace *const t = w->run->trace;
+	uint32_t hosts = 0;
+
+	for (uint32_t i = 0; i < t->ntracks; i++)
+		hosts += !t->tracks[i]->hidden && t->tracks[i]->host.n > 0;
+	if (lost.facts != NULL && t->nmeta > 0)
+		ledger_add(&c->ledger, lost.facts, 0, t->nmeta);
+	if (lost.hosts != NULL && hosts > 0)
+		ledger_add(&c->ledger, lost.hosts, 0, hosts);
+	if (lost.epoch != NULL && t->epoch_known)
+		ledger_add(&c->ledger, lost.epoch, 0, 1);
+}
+
 void fact_put_name(struct text *t, const struct fact *fact)
 {
 	if (fact->kind >= FACT_TRACE)

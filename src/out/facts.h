@@ -47,6 +47,13 @@ static inline struct facts facts_of(const struct run_facts *run, unsigned kinds)
  * writer_ops.close. */
 bool facts_next(struct facts *f, struct fact *fact);
 
+/* Counts, at the end of the output, what it has no place for: metadata of the trace, hosts of processes, the
+ * time of day.  NULL: it has one. */
+struct facts_losses {
+	const struct loss *facts, *hosts, *epoch;
+};
+void facts_lose(const struct writer *w, struct facts_losses lost, struct chunk *c);
+
 /* Names in a combined list of facts: "trace.NAME" for metadata of the trace, "losses.ID" for a loss. */
 #define FACT_OF_TRACE "trace."
 void fact_put_name(struct text *t, const struct fact *fact);

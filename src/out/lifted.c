@@ -230,7 +230,7 @@ static void put_text(const struct value *v, struct text *t, struct fields_json_l
 	if (v->type == VALUE_STRING)
 		lost->bad_text += text_utf8(t, value_text(v)) > 0;
 	else if (v->type >= VALUE_U8 && v->type <= VALUE_I64)
-		fields_json_as_is(t, v);
+		(void)fields_json_as_is(t, v);
 	else
 		fields_json_value(t, v, lost);
 }

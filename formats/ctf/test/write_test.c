@@ -104,6 +104,10 @@ static void make_types(struct trace *t, struct batch *b, uint32_t number)
 	                 (struct value){ .type = VALUE_JSON, .count = 16, .p = "9007199254740992" });
 	writer_rig_field(b, TEXT("long"),
 	                 (struct value){ .type = VALUE_JSON, .count = 21, .p = "-18446744073709551617" });
+	writer_rig_field(b, TEXT("exact"),
+	                 (struct value){ .type = VALUE_JSON, .count = 19, .p = "0.10000000000000001" });
+	writer_rig_field(b, TEXT("rounded"),
+	                 (struct value){ .type = VALUE_JSON, .count = 18, .p = "9007199254740993.0" });
 	writer_rig_field(
 	    b, TEXT("list"),
 	    (struct value){ .type = VALUE_LIST, .element = VALUE_U16, .count = 2, .values = u16s });
@@ -125,11 +129,13 @@ Test(ctf_write, values_keep_their_types)
 	    "i8=-1 u16=65535 i16=-32768 u32=4294967295 i32=-2147483648 u64=18446744073709551615 "
 	    "i64=-9223372036854775808 f32=-0.5 f64=0.10000000000000001 inf=inf addr=0xdead yes=1 "
 	    "text=\"a b\" bytes=\"0ff0\" json=\"{\"a\":1}\" number=-2000 "
-	    "round=9007199254740992 long=\"-18446744073709551617\" _list_length=2 "
-	    "list=[1,65535] _empty_length=0 empty=[] mixed=\"[1,true]\" _stack_length=2 "
+	    "round=9007199254740992 long=\"-18446744073709551617\" "
+	    "exact=0.10000000000000001 rounded=\"9007199254740993.0\" _list_length=2 list=[1,65535] "
+	    "_empty_length=0 empty=[] mixed=\"[1,true]\" _stack_length=2 "
 	    "stack=[\"main\",\"0x1000\"]\n");
-	cr_expect_eq(writer_rig_lost(&r, "ctf/value-as-text"), 5);
-	cr_expect_eq(r.losses.n, 1);
+	cr_expect_eq(writer_rig_lost(&r, "ctf/value-as-text"), 6);
+	cr_expect_eq(writer_rig_lost(&r, "ctf/null"), 1);
+	cr_expect_eq(r.losses.n, 2);
 	free_run(&r, &o);
 }
 

@@ -262,6 +262,8 @@ static struct dfw_process *process_of(struct dfw_state *st, const struct batch *
 		return NULL;
 	*p = (struct dfw_process){ .number = ++st->nprocesses, .next_id = 1 };
 	p->host = arena_copy(&st->arena, host_of(b, e));
+	if (t->host.n > 0 && !slice_equal(t->host, p->host))
+		dfw_lose(chunk, DFW_HOSTS, e->offset);
 	if (p->host.p == NULL || !number_process(st, t, p, chunk, e->offset))
 		return NULL;
 	to->process = p;
@@ -570,12 +572,16 @@ static bool dfw_close(struct writer *w, struct chunk *chunk)
 {
 	struct dfw_state *const st = w->state;
 	struct dfw_process nobody = { .next_id = 1 };
+	const __int128 epoch = w->run->trace->epoch_ns + w->run->rebased_by; /* readers of d1 take 0 */
 
 	if (st->first == NULL)
 		st->first = &nobody;
-	if (st->dialect == DFW_D1 && w->run->trace->nmeta > 0)
-		ledger_add(&chunk->ledger, &dfw_losses[DFW_NO_METADATA], 0, w->run->trace->nmeta);
-	if (st->dialect != DFW_D1)
+	if (st->dialect == DFW_D1)
+		facts_lose(w,
+		           (struct facts_losses){ .facts = &dfw_losses[DFW_NO_METADATA],
+		                                  .epoch = epoch != 0 ? &dfw_losses[DFW_EPOCH] : NULL },
+		           chunk);
+	else
 		put_facts(st, w, chunk);
 	st->first = NULL;
 	if (st->dialect == DFW_D3)

@@ -171,6 +171,8 @@ static void put_json(struct d9w_values *x, const struct value *v, struct chunk *
 		return;
 	put_text(x, slice_of(x->scratch.p, x->scratch.n), chunk, offset);
 	d9w_lose(chunk, D9W_VALUE_AS_TEXT, offset);
+	if (lost.bad_text > 0)
+		ledger_add(&chunk->ledger, &d9w_losses[D9W_BAD_TEXT], offset, lost.bad_text);
 }
 
 static void put_addresses(struct d9w_values *x, const struct value *v, struct chunk *chunk, uint64_t offset)

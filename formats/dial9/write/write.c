@@ -473,8 +473,12 @@ static void put_clock(struct d9w_state *st, const struct writer *w, struct chunk
 {
 	const __int128 at_0 = w->run->trace->epoch_ns + w->run->rebased_by;
 
-	if (!w->run->trace->epoch_known || at_0 < 0 || at_0 > UINT64_MAX)
+	if (!w->run->trace->epoch_known)
 		return;
+	if (at_0 < 0 || at_0 > UINT64_MAX) {
+		d9w_lose(chunk, D9W_EPOCH, 0);
+		return;
+	}
 	if (st->base > UINT64_MAX - at_0)
 		d9w_reset(&st->base, 0, chunk);
 	put_untimed(&chunk->text, ID_CLOCK);
@@ -624,6 +628,7 @@ static bool d9w_close(struct writer *w, struct chunk *chunk)
 	for (uint32_t i = 0; i < w->run->trace->ntracks && i < st->ntracks && !chunk->text.failed; i++)
 		if (!w->run->trace->tracks[i]->hidden)
 			(void)number_track(st, w->run->trace->tracks[i], chunk);
+	facts_lose(w, (struct facts_losses){ .hosts = &d9w_losses[D9W_HOSTS] }, chunk);
 	put_facts(st, w, chunk);
 	put_clock(st, w, chunk);
 	return true;

@@ -334,7 +334,9 @@ static bool emit_next(struct arrows *a, struct batch *b, bool end)
 	} else if (is_out(&a->keys[i]) && i < a->old) {
 		if (!end)
 			a->dropped++;
-		else if ((a->ends[i].flags & EVENT_ARROW) == 0)
+		else if ((a->ends[i].flags & EVENT_ARROW) != 0)
+			a->alone++;
+		else
 			a->endless++;
 	}
 	a->at++;

@@ -631,9 +631,10 @@ bool interpret_finish(struct interpret *in, struct batch *b, bool *more)
 	if (!*more && in->arrows.dropped > 0)
 		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_ARROWS_TOO_FAR], 0,
 		           in->arrows.dropped);
-	if (!*more && in->arrows.endless > 0)
-		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_ARROWS_NO_END], 0,
-		           in->arrows.endless);
+	const uint64_t endless =
+	    in->arrows.endless + ((in->want & WANT_DEPARTURES) == 0 ? in->arrows.alone : 0);
+	if (!*more && endless > 0)
+		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_ARROWS_NO_END], 0, endless);
 	return !failed(in, b);
 }
 

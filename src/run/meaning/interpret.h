@@ -47,10 +47,10 @@ struct arrows {
 	struct tabletext names;     /* name -> its number */
 	struct slice *list;         /* of the names, by number */
 	uint32_t nnames;
-	uint64_t id;      /* of the last out */
-	uint64_t dropped; /* outs that left the window before their in was found: missing arrows */
-	uint64_t endless; /* outs without an in, except those that EVENT_ARROW shows */
-	bool failed;      /* OOM: ends are missing */
+	uint64_t id;             /* of the last out */
+	uint64_t dropped;        /* outs that left the window before their in was found: missing arrows */
+	uint64_t endless, alone; /* outs without an in; alone: those that EVENT_ARROW shows */
+	bool failed;             /* OOM: ends are missing */
 };
 
 /* Allocates nothing yet. */
