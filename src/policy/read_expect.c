@@ -39,7 +39,8 @@ static bool read_statistic(struct policy_draft *d, const struct yaml_node *node,
 	const struct slice text = node->kind == NODE_SCALAR ? node->text : SLICE_LIT("");
 	const uint32_t part = text.n > 1 && text.p[0] == 'p' ? span_percent(text.p + 1, text.n - 1) : 0;
 	struct slice name;
-	if (part > 0 && part != 500000 && part != 900000 && part != 990000) {
+	const bool own = slice_is(text, "p50") || slice_is(text, "p90") || slice_is(text, "p99");
+	if (part > 0 && !own) {
 		b->statistic = policy_text(d, node, what, &name);
 		b->budget->statistic = STATISTIC_QUANTILE;
 		b->budget->part = part;

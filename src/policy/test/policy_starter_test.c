@@ -119,6 +119,11 @@ Test(policy_starter, schema_and_reader_agree)
 		"expect: {events: [{count: 5}]}",
 		"overrides: [{fail-level: note}]",
 		"budgets: [{name: a, statistic: p50, limit: 1ms, min-count: 5}]",
+		"budgets: [{name: a, statistic: p0, limit: 5ms}]",
+		"budgets: [{name: a, statistic: p100.1, limit: 5ms}]",
+		"budgets: [{name: a, statistic: count, limit: '5k'}]",
+		"budgets: [{name: a, statistic: bytes, limit: '1.5'}]",
+		"threads: '0'",
 	};
 	char *const dir = make_folder(), path[1024];
 
@@ -133,6 +138,12 @@ Test(policy_starter, schema_and_reader_agree)
 		expect_judged(dir, bad[i], false);
 	expect_judged(dir, "level: {'*': note}\nbudgets: [{name: a, statistic: max, limit: 0}]", true);
 	expect_judged(dir, "budgets: [{name: frame, statistic: bytes, limit: 64KiB}]", true);
+	expect_judged(dir,
+	              "threads: '2'\nmax-findings: '9'\nexit-zero: 'true'\nbudgets:\n"
+	              "- {name: 1, statistic: count, limit: '99'}\n"
+	              "- {name: a, statistic: p50.0, limit: 5ms, tolerance: 5%, min-count: '7'}\n"
+	              "- {name: true, statistic: p100, limit: 5ms}\n",
+	              true);
 	r = run_tool(
 	    (const char *const[]){ "validate", "--init", "testdata/htdump/good/wire-little.htdump", NULL },
 	    NULL, 0);
