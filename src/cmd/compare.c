@@ -202,10 +202,6 @@ static bool parse(struct compare *c)
 		return options_mistake(o, "stacks are text: --format and --json are for the comparison");
 	if (c->stacks && c->max_rows > 0)
 		return options_mistake(o, "stacks have a line for each group: --limit is for the comparison");
-	/* a file of --report may count findings of the fail level as failures */
-	if (c->policy.choice.exit_zero == 1 && c->policy.choice.fail_level >= 0 && o->side == NULL)
-		return options_mistake(o, "--fail-level sets the exit status, which --exit-zero leaves "
-		                          "unchanged: give one of them");
 	c->grouped = c->words_by != NULL;
 	if (c->words_by != NULL && !group_by_parse(&c->by, c->words_by, why, sizeof why))
 		return options_mistake(o, "--by: %s", show_path(&shown, why));
