@@ -62,10 +62,10 @@ struct cmd_option {
 /* Rows that several commands have. */
 #define ROW_THREADS(run, member)                                                                             \
 	{ "threads", "N", "work with N threads (default: one per core, 16 at most)", 0,                      \
-	    TO_NUMBER(run, member) }
+	    TO_POSITIVE(run, member) }
 #define ROW_TRACES_AT_A_TIME(run, member)                                                                    \
 	{ "threads", "N", "read N traces at a time (default: one per core, 16 at most)", 0,                  \
-	    TO_NUMBER(run, member) }
+	    TO_POSITIVE(run, member) }
 #define ROW_MAX_REPEAT(run, member)                                                                          \
 	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,    \
 	    TO_POSITIVE(run, member) }

@@ -378,8 +378,11 @@ static bool check_output(struct options *o)
 	const bool is_report = !o->cmd->converts && (o->cmd->selects || !o->cmd->reads);
 	struct stat st;
 
-	if (!is_report || o->output == NULL || o->force || strcmp(o->output, "-") == 0 ||
-	    stat(o->output, &st) != 0 || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+	if (!is_report || o->output == NULL || strcmp(o->output, "-") == 0)
+		return true;
+	if (o->output[0] == '\0')
+		return options_mistake(o, "the name of the output is empty");
+	if (stat(o->output, &st) != 0 || !((S_ISREG(st.st_mode) && !o->force) || S_ISDIR(st.st_mode)))
 		return true;
 	say_of(o->output, S_ISREG(st.st_mode) ? "already exists (use -f to replace it)"
 	                                      : "already exists and is a directory");

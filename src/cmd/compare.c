@@ -105,7 +105,7 @@ static const struct cmd_option own[] = {
 	  OPTION_CALL, .at = offsetof(struct compare, policy), .set = policy_fail_level },
 	{ "exit-zero", NULL, "findings do not change the exit status", 0, OPTION_CALL,
 	  .at = offsetof(struct compare, policy), .set = policy_exit_zero },
-	ROW_THREADS(struct compare, threads),
+	ROW_TRACES_AT_A_TIME(struct compare, threads),
 	ROW_MAX_REPEAT(struct compare, max_repeat),
 	{ .name = NULL },
 };
