@@ -231,10 +231,11 @@ static void put_fact(struct ctf_state *st, struct chunk *chunk, const struct fac
 
 static void put_env(struct ctf_state *st, const struct writer *w, struct chunk *chunk)
 {
-	struct facts facts = facts_of(w->run, FACTS_TEXTS | FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE) |
-	                                          FACTS_OF(FACT_LOSS));
+	struct facts facts = facts_of(w->run, FACTS_TEXTS | FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE));
 	struct text *const t = &chunk->text;
 	const uint32_t n = w->run->trace->nmeta;
+	struct run_facts with_these = *w->run;
+	struct ledger all = { .n = 0 };
 	struct fact f;
 
 	text_str(t, "\nenv {\n");
@@ -244,6 +245,14 @@ static void put_env(struct ctf_state *st, const struct writer *w, struct chunk *
 	if (n > CTF_MAX_FACTS)
 		ledger_add(&chunk->ledger, &ctf_losses[CTF_FACTS], 0, n - CTF_MAX_FACTS);
 	facts_lose(w, (struct facts_losses){ .hosts = &ctf_losses[CTF_HOSTS] }, chunk);
+	ledger_merge(&all, w->run->total);
+	ledger_merge(&all, &chunk->ledger);
+	t->failed |= all.failed;
+	with_these.total = &all;
+	facts = facts_of(&with_these, FACTS_OF(FACT_LOSS));
+	while (facts_next(&facts, &f))
+		put_fact(st, chunk, &f);
+	ledger_free(&all);
 	text_str(t, "};\n");
 }
 

@@ -260,6 +260,7 @@ static void bind_real(struct sqlite_state *st, struct sqlite_target to, double v
 		add_loss(to, SQLITE_LOSS_NOT_A_NUMBER, 1);
 		sqlite_bind_text(st, to.table, to.column, SLICE_LIT("NaN"));
 	} else if (!sqlite_failed(st)) {
+		add_loss(to, SQLITE_LOSS_NEGATIVE_ZERO, v == 0 && signbit(v));
 		sqlite_check(
 		    st, sqlite3_bind_double(st->insert[to.table], parameter(st, to.table, to.column), v));
 	}
