@@ -12,9 +12,7 @@
 #define OBJECT_BITS 48
 #define ARRAY_BITS 40
 #define LIKELY_BITS 24 /* the bytes end before the deciding member */
-#define CUT_BITS                                                                                             \
-	26 /* ... in the first event; formats of one record a line may have its first member, too            \
-	    */
+#define CUT_BITS 26    /* they end in the first event; above formats of a record per line */
 #define EMPTY_BITS 4
 #define LINES_BITS 28
 #define DAMAGED_BITS 20

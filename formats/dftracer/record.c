@@ -204,10 +204,8 @@ struct slice dft_text(const struct dft_record *rec, struct dft_token t, enum jso
 
 bool dft_begins_record(const char *p, const char *e)
 {
-	const char *const key = p < e && *p == '{' ? json_skip_blanks(p + 1, e) : e, *const limit =
-	                                                                                 e - key > JSON_WORD
-	                                                                                     ? key + JSON_WORD
-	                                                                                     : e;
+	const char *const key = p < e && *p == '{' ? json_skip_blanks(p + 1, e) : e;
+	const char *const limit = e - key > JSON_WORD ? key + JSON_WORD : e;
 
 	if (key == e || *key != '"')
 		return false;

@@ -1,7 +1,5 @@
 /* Opens a path as a source: whether it may be read, is packed, or can be mapped.  Also reads whole files, and
  * recognises foreign files that are often next to traces, to give advice. */
-#define _GNU_SOURCE /* memmem */
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -474,6 +472,14 @@ static const struct json_signature {
 	  { "a trace of Next.js", "trace-to-event-format.mjs of its repository makes one that is read" } },
 };
 
+static bool has_text(const char *p, size_t n, const char *text)
+{
+	for (const size_t size = strlen(text); n >= size; p++, n--)
+		if (memcmp(p, text, size) == 0)
+			return true;
+	return false;
+}
+
 /* Whether the bytes begin with a bracket and a byte that may follow it in JSON. */
 static bool looks_like_json(const char *p, const char *end)
 {
@@ -553,9 +559,9 @@ const struct input_foreign *input_foreign_find(const char *p, size_t n)
 	}
 	for (size_t i = 0; i < sizeof json_signatures / sizeof json_signatures[0]; i++) {
 		const struct json_signature *const s = &json_signatures[i];
-		const size_t begin = strlen(s->begin), line = n < JSON_LINE ? n : JSON_LINE;
+		const size_t begin = strlen(s->begin);
 		if (n >= begin && memcmp(p, s->begin, begin) == 0 &&
-		    memmem(p, line, s->member, strlen(s->member)) != NULL)
+		    has_text(p, n < JSON_LINE ? n : JSON_LINE, s->member))
 			return &s->is;
 	}
 	if (looks_like_json(p, p + n))
