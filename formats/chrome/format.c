@@ -50,7 +50,7 @@ static bool is_of_devtools(const char *p, const char *e)
 
 static int probe_object(struct json *x, const char *p, const char *e)
 {
-	bool more, known = false, unit = false;
+	bool more = false, known = false, unit = false;
 	enum json_kind kind;
 	char word[JSON_WORD];
 	struct slice key;
@@ -94,7 +94,7 @@ static bool is_event(struct json *x, const char *p, const char *e, const char **
 static bool starts_with_member(const char *p, const char *e)
 {
 	struct slice key;
-	bool more;
+	bool more = false;
 
 	return chrome_key_at(json_skip_blanks(p + 1, e), e, &key, &more) &&
 	       chrome_find_member(key) != CHROME_MEMBERS;
@@ -102,7 +102,7 @@ static bool starts_with_member(const char *p, const char *e)
 
 static int probe_array(struct json *x, const char *p, const char *e)
 {
-	bool more;
+	bool more = false;
 	unsigned i = 0;
 
 	for (p = json_first(x, p, e, &more); p != NULL && more && i < PROBED_ELEMENTS;
@@ -131,7 +131,7 @@ static const char *find_key(const char *p, const char *e, const char *key)
 {
 	const size_t n = strlen(key);
 	struct slice found;
-	bool more;
+	bool more = false;
 
 	for (; e - p > (ptrdiff_t)n && (p = memchr(p, '"', (size_t)(e - p))) != NULL; p++)
 		if (chrome_key_at(p, e, &found, &more) && slice_is(found, key))

@@ -380,6 +380,10 @@ static const struct signature {
 } signatures[] = {
 	{ 0, BYTES("\x04\x22\x4d\x18"), { "LZ4-compressed data", "unpack it first (lz4 -d)" } },
 	{ 0, BYTES("\x02\x21\x4c\x18"), { "LZ4-compressed data", "unpack it first (lz4 -d)" } },
+	/* one layer of these is unpacked before */
+	{ 0, BYTES("\x1f\x8b\x08"), { "compressed twice, by gzip within", "unpack it once (gzip -d)" } },
+	{ 0, BYTES("\x28\xb5\x2f\xfd"), { "compressed twice, by zstd within", "unpack it once (zstd -d)" } },
+	{ 0, BYTES("\xfd\x37zXZ\0"), { "compressed twice, by xz within", "unpack it once (xz -d)" } },
 	{ 0, BYTES("BZh"), { "bzip2-compressed data", "unpack it first (bzip2 -d)" } },
 	{ 0, BYTES("LZIP"), { "lzip-compressed data", "unpack it first (lzip -d)" } },
 	{ 0, BYTES("\x1f\x9d"), { "data of compress", "unpack it first (uncompress)" } },
