@@ -67,9 +67,12 @@ static bool is_listed(const char *list, const char *name)
 {
 	const size_t n = strlen(name);
 
-	for (; list != NULL; list = strchr(list, ','), list += list != NULL)
-		if (strncmp(list, name, n) == 0 && (list[n] == ',' || list[n] == '\0'))
+	while (*list != '\0') {
+		const size_t word = strcspn(list, ",");
+		if (word == n && memcmp(list, name, n) == 0)
 			return true;
+		list += word + (list[word] == ',');
+	}
 	return false;
 }
 
