@@ -494,8 +494,7 @@ static void check(struct dft_state *st, const struct dft_record *rec, struct dft
 	f->phase = check_phase(st, rec);
 	check_shape(st, rec, f->phase);
 	if (rec->nextras > 0)
-		dft_tally_record(st, DFT_EXTRA_FIELDS, rec,
-		                 dft_plain_key(rec, word, dft_token_text(rec, rec->extras[0].key)));
+		dft_tally_record(st, DFT_EXTRA_FIELDS, rec, dft_plain_key(rec, word, rec->extras[0].key));
 	check_process(st, rec, f);
 	check_id(st, rec, f);
 	check_times(st, rec, f);

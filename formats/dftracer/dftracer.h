@@ -207,17 +207,14 @@ static inline bool dft_top_is(const struct dft_record *rec, enum dft_top which, 
 }
 
 /* Returns a key without its spare escapes, see json_spare(). */
-static inline struct slice dft_plain_key(const struct dft_record *rec, char to[JSON_WORD], struct slice key)
-{
-	return rec->json.spare != NULL ? json_plain(to, key) : key;
-}
+struct slice dft_plain_key(const struct dft_record *rec, char to[JSON_WORD], struct dft_token key);
 
 /* Whether an argument or unknown member has this name. */
 static inline bool dft_key_is(const struct dft_record *rec, const struct dft_arg *a, struct slice name)
 {
-	char word[JSON_WORD];
-
-	return slice_equal(dft_plain_key(rec, word, dft_token_text(rec, a->key)), name);
+	return slice_equal(rec->json.spare == NULL ? dft_token_text(rec, a->key)
+	                                           : dft_plain_key(rec, (char[JSON_WORD]){ 0 }, a->key),
+	                   name);
 }
 
 /* Returns the text of a token with escapes resolved, in the arena if there are any; p NULL on OOM. */

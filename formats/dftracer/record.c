@@ -135,6 +135,13 @@ static uint16_t key_number(struct dft_keys *k, struct slice s)
 
 /* ---- keys with spare escapes, see json_spare() ---- */
 
+struct slice dft_plain_key(const struct dft_record *rec, char to[JSON_WORD], struct dft_token key)
+{
+	const struct slice s = dft_token_text(rec, key);
+
+	return rec->json.spare != NULL ? json_plain(to, s) : s;
+}
+
 /* Not inlined: few records have any, and the others should not reserve their memory. */
 
 static __attribute__((noinline)) enum dft_top plain_top_of(struct slice key)

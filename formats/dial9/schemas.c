@@ -159,8 +159,8 @@ static const struct class_field head_fields[] = {
 /* Makes the fields of the class. */
 static bool declare_fields(struct d9_state *st, const struct record *f, struct d9_schema *s)
 {
-	const uint32_t room = UINT16_MAX - s->nfields,
-	               head = s->timed ? 2 : 1; /* event.nfields has 16 bits */
+	const uint32_t room = UINT16_MAX - s->nfields; /* event.nfields has 16 bits */
+	const uint32_t head = s->timed ? 2 : 1;
 
 	if (d9_wants_raw(st)) {
 		s->nhead = room < head ? room : head;

@@ -365,30 +365,25 @@ static void recover_event(struct recovery *rc, uint64_t n)
 	}
 }
 
+/* Drops the next n bytes of the stream, or all that follows. */
+static void drop_from_here(struct recovery *rc, uint64_t n, enum ovni_rule rule, const char *why)
+{
+	struct ovni_recover *const s = rc->state;
+
+	if (rc->sort)
+		write_all_held(&s->sorter, rc);
+	recover_drop_for(rc, rc->r->in->p, &ovni_rules[rule], why);
+	s->skip = n;
+}
+
 /* Drops an event of `expected` bytes; only the first `present` bytes exist. */
 static void drop_event(struct recovery *rc, uint64_t present, uint64_t expected)
 {
-	struct ovni_recover *const s = rc->state;
 	char why[100];
 
-	if (rc->sort)
-		write_all_held(&s->sorter, rc);
 	snprintf(why, sizeof why, "%" PRIu64 " of the event's %" PRIu64 " bytes are present", present,
 	         expected);
-	recover_drop_for(rc, rc->r->in->p, &ovni_rules[OVNI_RULE_CUT_EVENT], why);
-	s->skip = expected;
-}
-
-/* Drops the rest of the stream, which begins with zero bytes. */
-static void drop_zeros(struct recovery *rc)
-{
-	struct ovni_recover *const s = rc->state;
-
-	if (rc->sort)
-		write_all_held(&s->sorter, rc);
-	recover_drop_for(rc, rc->r->in->p, &ovni_rules[OVNI_RULE_ZERO_BYTES],
-	                 "zero bytes where an event should start");
-	s->skip = UINT64_MAX;
+	drop_from_here(rc, expected, OVNI_RULE_CUT_EVENT, why);
 }
 
 /* Starts to copy an event longer than --max-record. */
@@ -426,7 +421,8 @@ static bool recover_events(struct recovery *rc)
 		if (!rc->sort)
 			recover_keep(rc, in->p);
 		if (zeros) {
-			drop_zeros(rc);
+			drop_from_here(rc, UINT64_MAX, OVNI_RULE_ZERO_BYTES,
+			               "zero bytes where an event should start");
 			return true;
 		}
 		if (!in->last && present < rc->r->max_record)

@@ -105,8 +105,8 @@ static uint64_t group_limit(const char *files, const char *controller,
 	if (f == NULL)
 		return least;
 	while (fgets(line, sizeof line, f) != NULL) { /* NUMBER:CONTROLLERS:/PATH */
-		char *const list = strchr(line, ':'), *const path =
-		                                          list != NULL ? strchr(list + 1, ':') : NULL;
+		char *const list = strchr(line, ':');
+		char *const path = list != NULL ? strchr(list + 1, ':') : NULL;
 		if (path == NULL)
 			continue;
 		*path = '\0';

@@ -1,5 +1,5 @@
-/* One difference: the parts and fields in which two events differ, and whether the ledger of the writer
- * explains it.  Most events are equal, so they are compared before they are hashed. */
+/* The difference of two events: their parts and fields that are not equal, and whether counted losses explain
+ * it.  Most events are equal, so they are compared before they are hashed. */
 #include "compare/private.h"
 
 #include "format/ledger.h"

@@ -62,8 +62,8 @@ enum want_parts {
 	WANT_ARROWS = 8192, /* for the engine: arrows of the vocabulary, unless the job has no_arrows */
 };
 
-/* Of writers, for the engine: the output shows where an arrow leaves an instant (EVENT_ARROW), also if it
- * never arrives.  For others such arrows are a loss. */
+/* For the engine: outputs that show an arrow without an end, at the instant that it leaves (EVENT_ARROW).  In
+ * other outputs it is the loss arrows/no-end. */
 enum want_departures { WANT_DEPARTURES = 131072 };
 
 /* Whether fields of plan_bytes are wanted of events of the class. */

@@ -120,7 +120,7 @@ enum stage_status short_zero(struct stage *stage, struct batch **out)
 		struct event *const e = &b->events[i];
 		if (e->phase == PHASE_STRUCTURE)
 			continue;
-		if (!p->rebase.signed_time && e->ts < zero) { /* times before 0 were not announced: cut */
+		if (!p->rebase.signed_time && e->ts < zero) { /* no pass found it: cut */
 			e->dur -= e->phase != PHASE_SPAN ? 0 : e->dur < zero - e->ts ? e->dur : zero - e->ts;
 			e->ts = zero;
 		}

@@ -202,7 +202,7 @@ void state_check_stack(const struct state_event *x)
 
 /* ---- marks and counters, which metadata declares ---- */
 
-/* Returns whether the mark can be followed: the type is declared, and its kind fits the event. */
+/* Returns whether the type of the mark is declared, for events of this kind. */
 static bool check_mark_type(const struct state_event *x, uint32_t type)
 {
 	static const struct ovni_mark none;
