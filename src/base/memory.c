@@ -291,22 +291,37 @@ void radix_pass(const uint64_t *from, uint64_t *to, uint32_t n, unsigned shift)
 
 /* ---- order of time ---- */
 
-static uint32_t run_end(const struct timed *list, uint32_t from, uint32_t n)
+#define RUN_LEAST 16U /* shorter runs are extended by insertion */
+
+static uint32_t run_end(struct timed *list, uint32_t from, uint32_t n)
 {
-	for (from++; from < n && list[from].ts >= list[from - 1].ts; from++)
-		;
-	return from;
+	uint32_t to = from + 1;
+
+	for (; to < n; to++) {
+		const struct timed x = list[to];
+		uint32_t i = to;
+		if (x.ts >= list[to - 1].ts)
+			continue;
+		if (to - from >= RUN_LEAST)
+			break;
+		for (; i > from && x.ts < list[i - 1].ts; i--)
+			list[i] = list[i - 1];
+		list[i] = x;
+	}
+	return to;
 }
 
 /* Merges list[from, mid) and list[mid, to), each in order. */
 static void merge_runs(struct timed *list, uint32_t from, uint32_t mid, uint32_t to, struct timed *spare)
 {
-	const uint32_t n = mid - from;
-	uint32_t i = 0, k = mid;
+	uint32_t start = mid, i = 0, k = mid;
 
-	memcpy(spare, list + from, n * sizeof *spare);
+	while (start > from && list[start - 1].ts > list[mid].ts)
+		start--;
+	const uint32_t n = mid - start;
+	memcpy(spare, list + start, n * sizeof *spare);
 	while (i < n)
-		list[from++] = k < to && list[k].ts < spare[i].ts ? list[k++] : spare[i++];
+		list[start++] = k < to && list[k].ts < spare[i].ts ? list[k++] : spare[i++];
 }
 
 void timed_sort(struct timed *list, uint32_t n, struct timed *spare)

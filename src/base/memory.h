@@ -106,7 +106,7 @@ struct timed {
 	uint32_t at;
 };
 
-/* Stable natural merge sort by time: O(n) for a sorted list, O(n log r) for r sorted runs.  spare has space
+/* Stable natural merge sort by time: O(n) for a list nearly in order, O(n log r) for r runs.  spare has space
  * for n elements. */
 void timed_sort(struct timed *list, uint32_t n, struct timed *spare);
 

@@ -1,7 +1,6 @@
 /* Pairs arrow ends by name and key (run/meaning/interpret.h).  Ends are buffered in a window of bounded size.
- * When it is full, the older half is resolved: its ends are sorted by time (if many are out of order, per
- * hash bucket of name and key), and one pass from last to first finds the nearest in of each out.  O(n log n)
- * per window; O(n) for ends almost in order of time. */
+ * When it is full, the older half is resolved: its ends are sorted by time, and one pass from last to first
+ * finds the nearest in of each out.  O(n log n) per window; O(n) for ends in order of time. */
 #include "run/meaning/interpret.h"
 
 #include <stdlib.h>
@@ -18,7 +17,6 @@ struct arrow_end {
 	const struct class *cls;
 	uint32_t name; /* index in arrows.list */
 	uint8_t flags; /* enum event_flags */
-	bool out;
 };
 
 struct arrow_key {
@@ -86,26 +84,11 @@ static bool grow(struct arrows *a)
 	if (a->buckets == NULL && !array_resize(&a->buckets, BUCKETS, sizeof *a->buckets))
 		return false;
 	if (!array_resize(&a->ends, cap, sizeof *a->ends) || !array_resize(&a->keys, cap, sizeof *a->keys) ||
-	    !array_resize(&a->order, cap, sizeof *a->order) || !array_resize(&a->to, cap, sizeof *a->to))
+	    !array_resize(&a->order, 2 * (uint64_t)cap, sizeof *a->order) ||
+	    !array_resize(&a->to, cap, sizeof *a->to))
 		return false;
 	a->cap = cap;
 	return true;
-}
-
-/* Order by time.  At equal times outs precede ins, so that an arrow may have zero length. */
-static inline bool is_before(const struct arrow_end *x, const struct arrow_end *y)
-{
-	return x->ts != y->ts ? x->ts < y->ts : x->out && !y->out;
-}
-
-/* Notes the order of the end at a->n. */
-static inline void count_order(struct arrows *a)
-{
-	if (a->n > 0 && is_before(&a->ends[a->n], &a->ends[a->n - 1])) {
-		if (a->disorder < ARROWS_RUNS)
-			a->runs[a->disorder] = a->n;
-		a->disorder++;
-	}
 }
 
 /* id: 0 for an in. */
@@ -130,9 +113,7 @@ static void add_end(struct arrows *a, struct slice name, uint64_t key, const str
 		                            .track = e->track,
 		                            .cls = e->cls,
 		                            .name = number,
-		                            .flags = out ? e->flags & EVENT_ARROW : 0,
-		                            .out = out };
-	count_order(a);
+		                            .flags = out ? e->flags & EVENT_ARROW : 0 };
 	a->n++;
 }
 
@@ -153,90 +134,33 @@ static bool same_key(const struct arrow_key *x, const struct arrow_key *y)
 	return x->key == y->key && x->name == y->name;
 }
 
-/* Counting sort: order[] becomes the indexes of all ends by bucket, and by arrival in each bucket; buckets[i]
- * is the end of the i-th bucket. */
-static void fill_buckets(struct arrows *a)
+/* Moves the outs of ends of one time before the ins, so that an arrow may have zero length. */
+static void put_outs_first(struct arrows *a, struct timed *list, uint32_t n)
 {
-	uint32_t sum = 0;
+	struct timed *const ins = a->order + a->cap;
+	uint32_t to = 0, nins = 0;
 
-	memset(a->buckets, 0, BUCKETS * sizeof *a->buckets);
-	for (uint32_t i = 0; i < a->n; i++)
-		a->buckets[bucket_of(&a->keys[i])]++;
-	for (uint32_t i = 0; i < BUCKETS; i++) {
-		const uint32_t n = a->buckets[i];
-		a->buckets[i] = sum;
-		sum += n;
-	}
-	for (uint32_t i = 0; i < a->n; i++)
-		a->order[a->buckets[bucket_of(&a->keys[i])]++] = i;
+	for (uint32_t i = 0; i < n; i++)
+		if (is_out(&a->keys[list[i].at]))
+			list[to++] = list[i];
+		else
+			ins[nins++] = list[i];
+	memcpy(list + to, ins, nins * sizeof *ins);
 }
 
-static void sort_few(const struct arrow_end *ends, uint32_t *p, uint32_t n)
-{
-	for (uint32_t i = 1; i < n; i++) {
-		const uint32_t x = p[i];
-		uint32_t k = i;
-		for (; k > 0 && is_before(&ends[x], &ends[p[k - 1]]); k--)
-			p[k] = p[k - 1];
-		p[k] = x;
-	}
-}
-
-/* Merges p[0, first) and p[first, n); spare has space for `first` indexes.  Does not move the prefix of p[0,
- * first) that is already in place. */
-static void merge(const struct arrow_end *ends, uint32_t *p, uint32_t first, uint32_t n, uint32_t *spare)
-{
-	uint32_t start = first, i = 0, k = first;
-
-	while (start > 0 && is_before(&ends[p[first]], &ends[p[start - 1]]))
-		start--;
-	const uint32_t moved = first - start;
-	uint32_t to = start;
-	memcpy(spare, p + start, moved * sizeof *p);
-	while (i < moved)
-		p[to++] = k < n && is_before(&ends[p[k]], &ends[spare[i]]) ? p[k++] : spare[i++];
-}
-
-#define FEW 16
-
-/* Stable bottom-up merge sort.  Adjacent blocks already in order are not merged. */
-static void sort_by_time(const struct arrow_end *ends, uint32_t *p, uint32_t n, uint32_t *spare)
-{
-	for (uint32_t i = 0; i < n; i += FEW)
-		sort_few(ends, p + i, n - i < FEW ? n - i : FEW);
-	for (uint32_t width = FEW; width < n; width *= 2)
-		for (uint32_t i = 0; n - i > width; i += 2 * width) {
-			const uint32_t end = n - i < 2 * width ? n - i : 2 * width;
-			if (is_before(&ends[p[i + width]], &ends[p[i + width - 1]]))
-				merge(ends, p + i, width, end, spare);
-			if (end < 2 * width)
-				break;
-		}
-}
-
-/* Likewise, for a few ordered runs of ends, such as buffers of several threads. */
-static void merge_runs(struct arrows *a)
-{
-	for (uint32_t i = 0; i < a->disorder; i++)
-		merge(a->ends, a->order, a->runs[i], i + 1 < a->disorder ? a->runs[i + 1] : a->n, a->to);
-}
-
-/* Sorts ends of the same name and key by time, in order[].  Sorting all ends together is cheaper only if few
- * are out of order. */
 static void put_in_order(struct arrows *a)
 {
-	if (a->disorder > a->n / 16) {
-		fill_buckets(a);
-		for (uint32_t i = 0, from = 0; i < BUCKETS; from = a->buckets[i++])
-			sort_by_time(a->ends, a->order + from, a->buckets[i] - from, a->to);
-		return;
-	}
+	struct timed *const list = a->order;
+
 	for (uint32_t i = 0; i < a->n; i++)
-		a->order[i] = i;
-	if (a->disorder <= ARROWS_RUNS)
-		merge_runs(a);
-	else
-		sort_by_time(a->ends, a->order, a->n, a->to);
+		list[i] = (struct timed){ a->ends[i].ts, i };
+	timed_sort(list, a->n, list + a->cap);
+	for (uint32_t from = 0, i = 1; i <= a->n; i++)
+		if (i == a->n || list[i].ts != list[from].ts) {
+			if (i - from > 1)
+				put_outs_first(a, list + from, i - from);
+			from = i;
+		}
 }
 
 /* Finds the nearest in of each out, scanning from last to first.  buckets[] are lists of the nearest in of
@@ -245,12 +169,12 @@ static void find_nearest(struct arrows *a)
 {
 	memset(a->buckets, 0xff, BUCKETS * sizeof *a->buckets);
 	for (uint32_t i = a->n; i-- > 0;) {
-		const uint32_t slot = a->order[i];
+		const uint32_t slot = a->order[i].at;
 		const struct arrow_key *const x = &a->keys[slot];
 		uint32_t *const first = &a->buckets[bucket_of(x)], *link = first;
 		if (i >= 2 * AHEAD) {
-			const uint32_t next = a->buckets[bucket_of(&a->keys[a->order[i - AHEAD]])];
-			__builtin_prefetch(&a->buckets[bucket_of(&a->keys[a->order[i - 2 * AHEAD]])]);
+			const uint32_t next = a->buckets[bucket_of(&a->keys[a->order[i - AHEAD].at])];
+			__builtin_prefetch(&a->buckets[bucket_of(&a->keys[a->order[i - 2 * AHEAD].at])]);
 			__builtin_prefetch(&a->keys[next != NO_END ? next : slot]);
 		}
 		while (*link != NO_END && !same_key(&a->keys[*link], x))
@@ -288,12 +212,11 @@ static void remove_emitted(struct arrows *a)
 {
 	const uint32_t n = a->n;
 
-	a->n = a->disorder = 0;
+	a->n = 0;
 	for (uint32_t i = a->old; i < n; i++)
 		if (i >= a->resolved || !is_due(a, i)) {
 			a->keys[a->n] = a->keys[i];
 			a->ends[a->n] = a->ends[i];
-			count_order(a);
 			a->n++;
 		}
 	a->at = a->resolved = a->old = 0;

@@ -27,25 +27,22 @@
  *             while (arrows_give(a, some_batch_with_room, true)) ...
  */
 #define ARROWS_WINDOW 262144 /* waiting ends of 64 bytes: 16 MiB */
-#define ARROWS_RUNS 16U      /* of ends in order of time that are merged, not sorted */
 
 struct arrow_end;
 struct arrow_key;
 
 struct arrows {
 	struct arrow_end *ends; /* in order of arrival */
-	struct arrow_key *keys; /* as long as ends, like the next two */
-	uint32_t *order;        /* ends by time, or by bucket and time */
+	struct arrow_key *keys; /* as long as ends, like to[] */
+	struct timed *order;    /* ends by time; twice as long, for the sort */
 	uint32_t *to;           /* of an out its in, or UINT32_MAX; of an in the next of its bucket */
 	uint32_t *buckets;      /* by hash of name and key */
 	uint64_t seed;          /* of the hash */
 	uint32_t n, cap;
-	uint32_t at, resolved;      /* ends [at, resolved) are being emitted; later ones arrived since */
-	uint32_t old;               /* ends before it leave the window then */
-	uint32_t disorder;          /* number of ends earlier than the previous one ... */
-	uint32_t runs[ARROWS_RUNS]; /* ... and the first of them */
-	struct tabletext names;     /* name -> its number */
-	struct slice *list;         /* of the names, by number */
+	uint32_t at, resolved;  /* ends [at, resolved) are being emitted; later ones arrived since */
+	uint32_t old;           /* ends before it leave the window then */
+	struct tabletext names; /* name -> its number */
+	struct slice *list;     /* of the names, by number */
 	uint32_t nnames;
 	uint64_t id;             /* of the last out */
 	uint64_t dropped;        /* outs that left the window before their in was found: missing arrows */
