@@ -5,7 +5,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/numbers.h"
 #include "base/scan.h"
@@ -64,15 +63,11 @@ static void put_fields(struct chunk *chunk, const struct event *e, const struct 
  * loops. */
 static bool is_finite(struct slice s)
 {
-	char copy[400];
+	double v;
 
 	if (s.n <= DBL_MAX_10_EXP && memchr(s.p, 'e', s.n) == NULL && memchr(s.p, 'E', s.n) == NULL)
 		return true;
-	if (s.n >= sizeof copy)
-		return false;
-	memcpy(copy, s.p, s.n);
-	copy[s.n] = '\0';
-	return isfinite(strtod(copy, NULL));
+	return decimal_read_f64(s, &v) && isfinite(v);
 }
 
 /* Writes a number of a series, without quotes even if it is large.  Returns false for other values. */

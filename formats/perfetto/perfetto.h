@@ -185,9 +185,6 @@ void perfetto_sample(struct perfetto_state *st, const struct batch *b, const str
 /* Writes the value of an annotation into st->body. */
 void perfetto_value(struct perfetto_state *st, const struct value *v, unsigned depth);
 
-/* Returns the double of the shortest decimal text of a float of 32 bits: 12.6, not 12.600000381469727. */
-double perfetto_widen(double v);
-
 /* Returns a JSON number as U64, I64 or F64, anything else as VALUE_NONE. */
 struct value perfetto_json_number(struct slice s);
 

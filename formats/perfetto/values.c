@@ -3,14 +3,11 @@
  * valid JSON is written unchanged.  Recursion is bounded by PERFETTO_DEPTH.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "json/scan.h"
 #include "json/token.h"
 #include "model/value.h"
 #include "perfetto/perfetto.h"
-
-#define MAX_NUMBER 400 /* bytes of a number that is read as a double */
 
 /* ---- texts ---- */
 
@@ -35,17 +32,10 @@ static void put_empty(struct perfetto_state *st, const char *text)
 
 static struct value parse_double(struct slice s)
 {
-	char buffer[MAX_NUMBER + 1];
-	char *end;
+	double v;
 
-	if (s.n > MAX_NUMBER)
-		return (struct value){ .type = VALUE_NONE };
-	memcpy(buffer, s.p, s.n);
-	buffer[s.n] = '\0';
-	const double v = strtod(buffer, &end);
-	if (end != buffer + s.n || !isfinite(v))
-		return (struct value){ .type = VALUE_NONE };
-	return (struct value){ .type = VALUE_F64, .f64 = v };
+	return decimal_read_f64(s, &v) && isfinite(v) ? (struct value){ .type = VALUE_F64, .f64 = v }
+	                                              : (struct value){ .type = VALUE_NONE };
 }
 
 struct value perfetto_json_number(struct slice s)
@@ -175,16 +165,6 @@ static void put_json(struct perfetto_state *st, struct slice json, unsigned dept
 
 /* ---- any value ---- */
 
-double perfetto_widen(double v)
-{
-	char text[DECIMAL_F64_MAX + 1];
-
-	if (!isfinite(v))
-		return v;
-	*decimal_f32(text, (float)v) = '\0';
-	return strtod(text, NULL);
-}
-
 static void put_double(struct perfetto_state *st, double v)
 {
 	if (isnan(v)) {
@@ -296,7 +276,7 @@ void perfetto_value(struct perfetto_state *st, const struct value *v, unsigned d
 		wire_number(&st->body, PF_annotation_int_value, v->u64);
 		break;
 	case VALUE_F32:
-		put_double(st, perfetto_widen(v->f64));
+		put_double(st, decimal_widen(v->f64));
 		break;
 	case VALUE_F64:
 		put_double(st, v->f64);

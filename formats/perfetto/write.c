@@ -254,7 +254,7 @@ static struct value to_number(const struct value *v)
 	else if (v->type >= VALUE_I8 && v->type <= VALUE_I64)
 		n.type = VALUE_I64;
 	else if (v->type == VALUE_F32 && !isnan(v->f64))
-		n = (struct value){ .type = VALUE_F64, .f64 = perfetto_widen(v->f64) };
+		n = (struct value){ .type = VALUE_F64, .f64 = decimal_widen(v->f64) };
 	else if (v->type == VALUE_F64 && !isnan(v->f64))
 		n.type = VALUE_F64;
 	else

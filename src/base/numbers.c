@@ -422,6 +422,28 @@ char *decimal_f32(char *p, float v)
 	return copy_number(p, s);
 }
 
+double decimal_widen(double v)
+{
+	char text[DECIMAL_F64_MAX + 1];
+
+	if (!isfinite(v))
+		return v;
+	*decimal_f32(text, (float)v) = '\0';
+	return strtod(text, NULL);
+}
+
+bool decimal_read_f64(struct slice s, double *v)
+{
+	char text[DECIMAL_TEXT_MAX + 1], *end;
+
+	if (s.n == 0 || s.n > DECIMAL_TEXT_MAX)
+		return false;
+	memcpy(text, s.p, s.n);
+	text[s.n] = '\0';
+	*v = strtod(text, &end);
+	return end == text + s.n;
+}
+
 /* ---- hexadecimal ---- */
 
 bool hex_number(struct slice s, uint64_t *v)

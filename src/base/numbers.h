@@ -44,6 +44,16 @@ char *decimal_f64(char *p, double v);
 /* Likewise for a float: %.6g to %.9g. */
 char *decimal_f32(char *p, float v);
 
+/* The double of this text of a float, for v that is one: 12.6, not 12.600000381469727.  NaN and infinities
+ * stay. */
+double decimal_widen(double v);
+
+#define DECIMAL_TEXT_MAX 400 /* bytes; enough for any double without an exponent */
+
+/* Reads a whole text as strtod() does: also blanks before it, "inf", "nan" and hexadecimal numbers.  Returns
+ * false if it is no number, or longer than DECIMAL_TEXT_MAX. */
+bool decimal_read_f64(struct slice s, double *v);
+
 /* ---- hexadecimal, with lower-case digits ---- */
 
 /* The value of a digit; -1: c is none. */

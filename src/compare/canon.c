@@ -226,12 +226,7 @@ static struct wide_hash canon_json(struct canon *c, struct slice text, unsigned 
 /* Hashes a float of 32 bits as the double of its shortest decimal text. */
 static struct wide_hash canon_float32(double v)
 {
-	char text[DECIMAL_F64_MAX + 1];
-
-	if (!isfinite(v) || (v == floor(v) && fabs(v) < 0x1p20)) /* exact in decimal */
-		return canon_float(v);
-	*decimal_f32(text, (float)v) = '\0';
-	return canon_float(strtod(text, NULL));
+	return canon_float(v == floor(v) && fabs(v) < 0x1p20 ? v /* exact in decimal */ : decimal_widen(v));
 }
 
 /* Hashes bytes as the text "0x" and their digits, in pieces. */

@@ -6,8 +6,9 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/numbers.h"
 
 bool json_digits_any(const char *p, uint32_t n, uint64_t *v)
 {
@@ -70,14 +71,7 @@ bool json_whole(struct slice s, uint64_t *v)
 
 bool json_double(struct slice s, double *v)
 {
-	char text[64], *end;
-
-	if (s.n == 0 || s.n >= sizeof text || (*s.p != '-' && (*s.p < '0' || *s.p > '9')))
-		return false;
-	memcpy(text, s.p, s.n);
-	text[s.n] = '\0';
-	*v = strtod(text, &end);
-	return end == text + s.n;
+	return s.n > 0 && s.n < 64 && (*s.p == '-' || (*s.p >= '0' && *s.p <= '9')) && decimal_read_f64(s, v);
 }
 
 bool json_double_is_exact(struct slice s, double v)

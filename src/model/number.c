@@ -1,31 +1,25 @@
 /* Numbers of values: from texts, and compared across numeric types. */
 #include "model/number.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/numbers.h"
+#include "json/scan.h"
 #include "json/token.h"
-
-#define MAX_DIGITS 400U /* bytes; enough for any double without an exponent */
 
 bool value_number(struct slice text, struct value *v)
 {
-	char copy[MAX_DIGITS + 1];
 	enum json_kind kind;
-	char *end;
+	uint64_t u;
 
-	if (text.n > MAX_DIGITS || !json_is_number(text, &kind))
+	if (text.n > DECIMAL_TEXT_MAX || !json_is_number(text, &kind))
 		return false;
-	memcpy(copy, text.p, text.n);
-	copy[text.n] = '\0';
-	errno = 0;
-	if (copy[0] == '-')
-		*v = (struct value){ .type = VALUE_I64, .i64 = strtoll(copy, &end, 10) };
-	else
-		*v = (struct value){ .type = VALUE_U64, .u64 = strtoull(copy, &end, 10) };
-	if (*end != '\0' || errno != 0)
-		*v = (struct value){ .type = VALUE_F64, .f64 = strtod(copy, NULL) };
+	const bool negative = *text.p == '-';
+	const bool whole = json_digits_any(text.p + negative, text.n - negative, &u);
+	if (whole && !negative)
+		*v = (struct value){ .type = VALUE_U64, .u64 = u };
+	else if (whole && u <= (uint64_t)INT64_MAX + 1)
+		*v = (struct value){ .type = VALUE_I64, .i64 = (int64_t)(0 - u) };
+	else if (decimal_read_f64(text, &v->f64))
+		v->type = VALUE_F64;
 	return true;
 }
 

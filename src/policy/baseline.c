@@ -77,16 +77,12 @@ static bool is_key(const struct json_walk *w, const char *name)
 static double parse_number(const struct json_token *v)
 {
 	const struct slice s = json_token_text(v);
-	char digits[64];
-	char *rest;
+	double number;
 
 	if ((v->kind != JSON_UINT && v->kind != JSON_NUMBER && v->kind != JSON_STRING) || s.n == 0 ||
-	    s.n >= sizeof digits || s.p[0] < '0' || s.p[0] > '9')
+	    s.p[0] < '0' || s.p[0] > '9')
 		return NAN;
-	memcpy(digits, s.p, s.n);
-	digits[s.n] = '\0';
-	const double number = strtod(digits, &rest);
-	return *rest == '\0' && isfinite(number) && number >= 0 ? number : NAN;
+	return decimal_read_f64(s, &number) && isfinite(number) && number >= 0 ? number : NAN;
 }
 
 /* Returns a string without its escapes; p is NULL if the value is no string, or on OOM. */

@@ -6,13 +6,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "json/scan.h"
 #include "json/token.h"
 #include "model/trace_origin.h"
-
-#define DIGITS_MAX 64 /* of a number */
 
 struct reading {
 	struct stats_file *file;
@@ -91,16 +88,11 @@ static bool get_bool(struct reading *r, const struct json_token *v, bool *to)
 static bool get_any_f64(struct reading *r, const struct json_token *v, double *to)
 {
 	const struct slice s = v->end != NULL ? json_token_text(v) : slice_of(v->p, 0);
-	char digits[DIGITS_MAX], *rest;
 
-	if (s.n == 0 || s.n >= sizeof digits ||
-	    (v->kind != JSON_UINT && v->kind != JSON_INT && v->kind != JSON_NUMBER && !slice_is(s, "inf") &&
+	if ((v->kind != JSON_UINT && v->kind != JSON_INT && v->kind != JSON_NUMBER && !slice_is(s, "inf") &&
 	     !slice_is(s, "-inf") && !slice_is(s, "nan")))
 		return fail(r, v->p, "a number is expected");
-	memcpy(digits, s.p, s.n);
-	digits[s.n] = '\0';
-	*to = strtod(digits, &rest);
-	return *rest == '\0' || fail(r, v->p, "a number is expected");
+	return decimal_read_f64(s, to) || fail(r, v->p, "a number is expected");
 }
 
 static bool get_f64(struct reading *r, const struct json_token *v, double *to)
