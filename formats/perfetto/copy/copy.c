@@ -204,11 +204,14 @@ static bool is_change(const struct pfc_change *x)
 static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct pfc_packet *k,
                         const struct copied *rec)
 {
-	struct pfc_change x = { .strip = rec->left_out, .renumber = copy->renumber };
+	struct pfc_change x;
 	struct pf_legacy l = { .phase = 0 };
 	const bool may_change = k->te.legacy.p != NULL && (copy->copier->selected || k->te.nannotations > 0);
 	const uint64_t phase = may_change ? pf_number(k->te.legacy, PF_legacy_phase) : 0;
 
+	clear_object(&x, sizeof x);
+	x.strip = rec->left_out;
+	x.renumber = copy->renumber;
 	if (phase == 'f' || phase == 'P') /* others are not decoded, as most events have one */
 		pf_decode_legacy(&l, k->te.legacy);
 	if (x.strip && k->event.p != NULL && pfc_ends_state(&copy->names, &copy->states, k, rec->ts)) {
@@ -216,7 +219,7 @@ static void copy_packet(struct pfc_copy *copy, struct slice frame, const struct 
 		x.only_end = true;
 	}
 	x.strip |= copy->copier->selected && pfc_ends_nothing(&copy->states, &l);
-	pfc_apply(&copy->states, k, !x.strip, &x.carry);
+	(void)pfc_apply(&copy->states, k, !x.strip, &x.carry);
 	x.carry.starts &= copy->copier->selected;
 	if (l.phase == 'P' && (copy->copier->selected || copy->moves))
 		change_profile(copy, k, &l, rec, &x);
@@ -248,13 +251,14 @@ static void note_references(struct pfc_copy *copy, const struct pfc_packet *k, c
 	struct copier *const c = copy->copier;
 
 	if (k->event.p != NULL) {
-		struct pf_extra_of own[2] = { { .n = 0 }, { .n = 0 } };
+		struct pf_extra_of own[2];
 		if (k->te.has_track || q != NULL)
 			copier_uses(c, pfc_track_key(&copy->names, pfc_track_of(k, q)));
 		if (k->te.has_extra_of)
 			pf_extra_read(k->event, own);
 		for (unsigned i = 0; i < 2; i++) {
-			use_tracks(copy, &own[i]);
+			if (k->te.has_extra_of)
+				use_tracks(copy, &own[i]);
 			if (q != NULL && k->te.nextra[i] > 0)
 				use_tracks(copy, &q->extra_of[i]);
 		}
@@ -283,8 +287,8 @@ static void survey_packet(struct pfc_copy *copy, const struct pfc_packet *k, con
 {
 	struct pfc_carry carry;
 
-	pfc_apply(&copy->states, k, true, &carry);
-	const struct pfc_sequence *const q = pfc_sequence_of(&copy->states, k);
+	const struct pfc_sequence *const q = pfc_apply(&copy->states, k, true, &carry);
+
 	pfc_survey_interned(&copy->names, q, k);
 	if (k->descriptor.p != NULL)
 		pfc_survey_descriptor(&copy->names, k->descriptor);
@@ -400,7 +404,8 @@ static void handle_inner(struct pfc_copy *copy, const struct copied *rec)
 	if (!copy->unpacked || !pf_next_frame(&rest, &frame, &content))
 		return;
 	copy->at = copy->inner.n - rest.n;
-	const struct pfc_packet k = pfc_packet(content);
+	struct pfc_packet k;
+	pfc_packet(&k, content);
 	handle_packet(copy, frame, &k, rec);
 }
 
@@ -420,7 +425,7 @@ static bool begin_packed(struct pfc_copy *copy, struct slice frame, const struct
 	rest = slice_of(copy->carrier.p, copy->carrier.n);
 	if (!pf_next_frame(&rest, &frame, &content))
 		return false;
-	copy->packed = pfc_packet(content);
+	pfc_packet(&copy->packed, content);
 	copy->packed_record = *rec;
 	copy->at = 0;
 	copy->changed = false;
@@ -466,13 +471,14 @@ static void end_packed(struct pfc_copy *copy)
 static void handle_record(struct pfc_copy *copy, struct slice bytes, const struct copied *rec)
 {
 	struct slice frame, content;
+	struct pfc_packet k;
 
 	if (bytes.n == 0) {
 		handle_inner(copy, rec);
 		return;
 	}
 	while (bytes.n > 0 && pf_next_frame(&bytes, &frame, &content)) {
-		const struct pfc_packet k = pfc_packet(content);
+		pfc_packet(&k, content);
 		end_packed(copy); /* of the previous packet, in a run of records */
 		if (field_of(&k) == 0)
 			handle_packet(copy, frame, &k, rec);

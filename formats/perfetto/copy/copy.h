@@ -27,14 +27,14 @@
 struct pfc_packet {
 	struct slice s; /* content of the packet; below: content of fields, p NULL: absent */
 	struct slice event, descriptor, thread, streaming, snapshot, defaults, interned, zlib, zstd;
-	struct pf_event_fields te; /* of `event` */
 	uint64_t timestamp;
 	uint32_t sequence, machine, flags, dropped, clock;
 	bool has_sequence, has_timestamp, cleared;
+	struct pf_event_fields te; /* of `event` */
 };
 
 /* Reads the fields of a packet and of its event, up to one that cannot be read. */
-struct pfc_packet pfc_packet(struct slice s);
+void pfc_packet(struct pfc_packet *k, struct slice s);
 
 struct pfc_number {
 	int64_t whole;
@@ -92,14 +92,15 @@ struct pfc_states {
 struct pfc_carry {
 	uint64_t timestamp;
 	int64_t delta_us, thread_us, instructions;
-	int64_t own_us; /* difference of time of the packet itself */
-	bool starts;    /* the step of an arrow becomes its start, which was left out */
-	bool counters;  /* counter values are replaced by `values` */
-	struct pfc_values values;
+	int64_t own_us;           /* difference of time of the packet itself */
+	bool starts;              /* the step of an arrow becomes its start, which was left out */
+	bool counters;            /* counter values are replaced by `values` */
+	struct pfc_values values; /* not set unless `counters` */
 };
 
-/* Applies a packet to the state, and sets *carry if it is copied. */
-void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, struct pfc_carry *carry);
+/* Applies a packet to the state, and sets *carry if it is copied.  Returns pfc_sequence_of(). */
+const struct pfc_sequence *pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied,
+                                     struct pfc_carry *carry);
 
 /* Leaves the differences of times of an applied packet to the next one: it gets a time of its own. */
 void pfc_keep_deltas(struct pfc_states *all, const struct pfc_packet *k, const struct pfc_carry *carry);
@@ -223,7 +224,7 @@ static inline uint64_t pfc_track_key(const struct pfc_names *names, uint64_t uui
 	return hash_u64(uuid, names->seed + names->input);
 }
 
-/* The next three functions are called for packets of the survey, after pfc_apply().  q: pfc_sequence_of(). */
+/* The next three functions are called for packets of the survey.  q: of pfc_apply(). */
 void pfc_survey_interned(struct pfc_names *names, const struct pfc_sequence *q, const struct pfc_packet *k);
 void pfc_survey_descriptor(struct pfc_names *names, struct slice s);
 void pfc_survey_event(struct pfc_names *names, const struct pfc_sequence *q, const struct pfc_packet *k,

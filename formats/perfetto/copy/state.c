@@ -30,16 +30,17 @@ static const struct pf_member packet_members[] = {
 	PF_MEMBER(PF_packet_zstd_compressed_packets, struct pfc_packet, zstd, SLICE),
 };
 
-struct pfc_packet pfc_packet(struct slice s)
+void pfc_packet(struct pfc_packet *k, struct slice s)
 {
-	struct pfc_packet k = { .s = s };
-
-	PF_READ(s, packet_members, &k);
-	k.has_sequence = k.sequence != 0;
-	k.flags |= k.cleared ? PF_CLEARED : 0;
-	if (k.event.p != NULL)
-		pf_decode_event(&k.te, k.event);
-	return k;
+	clear_object(k, offsetof(struct pfc_packet, te));
+	k->s = s;
+	PF_READ(s, packet_members, k);
+	k->has_sequence = k->sequence != 0;
+	k->flags |= k->cleared ? PF_CLEARED : 0;
+	if (k->event.p != NULL)
+		pf_decode_event(&k->te, k->event);
+	else
+		clear_object(&k->te, sizeof k->te);
 }
 
 /* ---- sequences ---- */
@@ -344,16 +345,17 @@ static void read_defaults(struct pfc_sequence *q, struct slice event)
 	pf_extra_read(event, q->extra_of);
 }
 
-void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, struct pfc_carry *carry)
+const struct pfc_sequence *pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied,
+                                     struct pfc_carry *carry)
 {
 	const struct slice of_track =
 	    k->descriptor.p != NULL ? apply_descriptor(all, k->descriptor) : SLICE_NONE;
 	const struct slice thread = of_track.p != NULL ? of_track : k->thread;
 	struct pfc_sequence *const q = k->has_sequence ? find_sequence(all, k) : NULL;
 
-	*carry = (struct pfc_carry){ .timestamp = 0 };
+	clear_object(carry, offsetof(struct pfc_carry, values));
 	if (q == NULL)
-		return;
+		return NULL;
 	if ((k->flags & PF_CLEARED) != 0 || k->dropped != 0) {
 		reset_deltas(q);
 		q->interval++;
@@ -368,10 +370,10 @@ void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, 
 	}
 	if (k->snapshot.p != NULL) {
 		apply_snapshot(all, q, k->snapshot);
-		return; /* the importer reads no more of this packet */
+		return q; /* the importer reads no more of this packet */
 	}
 	if ((k->flags & PF_NEEDS) != 0 && !q->valid)
-		return; /* dropped by readers */
+		return q; /* dropped by readers */
 	apply_timestamp(q, k, copied, carry);
 	if (thread.p != NULL && q->valid)
 		reset_deltas(q);
@@ -381,4 +383,5 @@ void pfc_apply(struct pfc_states *all, const struct pfc_packet *k, bool copied, 
 		apply_event(all, q, k, copied, carry);
 	if (k->streaming.p != NULL)
 		apply_streaming(q, k->streaming, copied, carry);
+	return q;
 }
