@@ -180,16 +180,22 @@ static void mark(struct dfw_selection *s, uint64_t key, uint32_t value)
 /* ---- hashes, processes and threads ---- */
 
 /* Narrow hashes belong to a process.  Returns false if the argument is no hash. */
-static bool hash_key(const struct dfw_parser *x, const struct dft_arg *a, enum dft_hash_kind kind,
-                     uint64_t *key)
+static bool hash_key_of(uint64_t pid, struct slice value, enum json_kind json, enum dft_hash_kind kind,
+                        uint64_t *key)
 {
 	struct dft_hash h;
 
-	if (!dft_hash_read(dft_token_text(&x->rec, a->value), (enum json_kind)a->kind, &h) || h.none)
+	if (!dft_hash_read(value, json, &h) || h.none)
 		return false;
 	const bool narrow = !h.text && h.value <= UINT16_MAX;
-	*key = mark_key(OF_HASH, h.value, (narrow ? x->pid << 8 : 0) | (uint64_t)kind << 1 | h.text);
+	*key = mark_key(OF_HASH, h.value, (narrow ? pid << 8 : 0) | (uint64_t)kind << 1 | h.text);
 	return true;
+}
+
+static bool hash_key(const struct dfw_parser *x, const struct dft_arg *a, enum dft_hash_kind kind,
+                     uint64_t *key)
+{
+	return hash_key_of(x->pid, dft_token_text(&x->rec, a->value), (enum json_kind)a->kind, kind, key);
 }
 
 static void mark_hashes(struct dfw_selection *s, const struct dfw_parser *x)
@@ -356,8 +362,8 @@ static bool is_known_track(struct dfw_selection *s, const struct track *t)
 	return known;
 }
 
-/* Returns the token of a value: a string without its quotes, or digits. */
-static struct dft_token read_value(struct slice bytes, uint32_t at, enum json_kind *kind)
+/* Returns a value: a string without its quotes, or digits. */
+static struct slice read_value(struct slice bytes, uint32_t at, enum json_kind *kind)
 {
 	while (at < bytes.n && (bytes.p[at] == ' ' || bytes.p[at] == '\t'))
 		at++;
@@ -367,7 +373,7 @@ static struct dft_token read_value(struct slice bytes, uint32_t at, enum json_ki
 	*kind = text ? JSON_STRING : JSON_UINT;
 	while (end < bytes.n && (text ? bytes.p[end] != '"' : bytes.p[end] >= '0' && bytes.p[end] <= '9'))
 		end++;
-	return (struct dft_token){ at, end - at };
+	return slice_of(bytes.p + at, end - at);
 }
 
 static bool ends_in(const char *p, const char *from, const char *suffix, size_t n)
@@ -375,15 +381,28 @@ static bool ends_in(const char *p, const char *from, const char *suffix, size_t 
 	return (size_t)(p - from) >= n && memcmp(p - n, suffix, n) == 0;
 }
 
+/* Whether a hash of 16 digits was marked lately; if not, the caller must mark it. */
+static bool is_recent(struct dfw_selection *s, struct slice digits, enum dft_hash_kind kind)
+{
+	const uint64_t low = load_u64(digits.p, false), high = load_u64(digits.p + 8, false);
+	struct dfw_recent *const r = &s->recent[(low ^ high) * UINT64_C(0x9e3779b97f4a7c15) >> 58];
+
+	if (r->low == low && r->high == high && r->kind == kind)
+		return true;
+	*r = (struct dfw_recent){ low, high, kind };
+	return false;
+}
+
 /* Marks hashes by the suffix of their keys, `hash":`.  Text inside a string that looks the same only adds
  * needless marks.  Returns false if the record must be parsed. */
 static bool mark_by_keys(struct dfw_selection *s, const struct event *e, struct slice bytes)
 {
-	struct dfw_parser x = { .pid = track_process(e->track)->id, .rec = { .p = bytes.p } };
-	const char *p = bytes.p, *const end = p + bytes.n;
+	const uint64_t pid = track_process(e->track)->id;
+	const char *p = memchr(bytes.p, '{', bytes.n), *const end = bytes.p + bytes.n;
 	uint64_t key;
 
-	for (; (p = memchr(p, ':', (size_t)(end - p))) != NULL; p++) {
+	p = p != NULL ? memchr(p + 1, '{', (size_t)(end - p - 1)) : NULL; /* not after the arguments begin */
+	for (; p != NULL && (p = memchr(p, ':', (size_t)(end - p))) != NULL; p++) {
 		if (ends_in(p, bytes.p, "relations\"", 10) || ends_in(p, bytes.p, "\"cwd\"", 5) ||
 		    p[-1] == ' ')
 			return false;
@@ -391,12 +410,13 @@ static bool mark_by_keys(struct dfw_selection *s, const struct event *e, struct 
 			continue;
 		enum json_kind kind;
 		const char c = p[-6];
-		const struct dft_token value = read_value(bytes, (uint32_t)(p + 1 - bytes.p), &kind);
-		const struct dft_arg a = { .value = value, .kind = (uint8_t)kind };
+		const struct slice value = read_value(bytes, (uint32_t)(p + 1 - bytes.p), &kind);
 		const enum dft_hash_kind of = c == 'h'   ? DFT_HASH_HOST
 		                              : c == 'f' ? DFT_HASH_FILE
 		                                         : DFT_HASH_STRING;
-		if (hash_key(&x, &a, of, &key) && !is_marked(s, key))
+		if (kind == JSON_STRING && value.n == DFT_HEX_DIGITS && is_recent(s, value, of))
+			continue;
+		if (hash_key_of(pid, value, kind, of, &key) && !is_marked(s, key))
 			mark(s, key, 1);
 	}
 	return true;

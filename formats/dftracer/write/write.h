@@ -156,11 +156,18 @@ uint64_t dfw_time_unit(struct dfw_parser *x);
 
 void dfw_parser_free(struct dfw_parser *x);
 
+/* A hash of 16 digits; all 0: none. */
+struct dfw_recent {
+	uint64_t low, high;
+	enum dft_hash_kind kind;
+};
+
 /* Zero-initialise to start. */
 struct dfw_selection {
 	struct table64 needed; /* mark -> 1; mark of a written definition -> hash of its text */
 	bool *tracks;          /* by index: process and thread are marked */
 	uint32_t ntracks;
+	struct dfw_recent recent[64]; /* marked lately */
 	struct dfw_reference *references;
 	uint32_t nreferences, references_cap;
 	bool left_out; /* a record was not selected */
