@@ -82,8 +82,9 @@ static bool count_common(struct dft_state *st, const struct dft_record *rec)
 		return false;
 	const struct dft_arg *const host = &rec->args[rec->special[DFT_ROLE_HHASH] - 1];
 	struct dft_process *const p = same_process(st, rec, host);
+	const bool reports = st->r->findings != NULL; /* else ids and hashes are not checked */
 	uint32_t texts = 0;
-	if (p == NULL || p->ids == 0 || !has_defined_hashes(st, rec, p->pid, &texts) ||
+	if (p == NULL || p->ids == 0 || (reports && !has_defined_hashes(st, rec, p->pid, &texts)) ||
 	    (!st->mixed_reported && dft_signature(rec, DFT_PHASE_COMPLETE) != st->last_signature))
 		return false;
 	p->records++;
@@ -91,6 +92,8 @@ static bool count_common(struct dft_state *st, const struct dft_record *rec)
 	st->r->records++;
 	st->r->trace->events++;
 	st->tallies[DFT_HASHES_AS_TEXT].count += texts;
+	if (!reports)
+		return true;
 	const uint64_t id = few_digits(rec, DFT_ID);
 	if (idset_add(&st->sh->ids, dft_id_base(p) + id))
 		dft_tally_record(st, DFT_IDS_REPEATED, rec, dft_top_text(rec, DFT_ID));
