@@ -382,14 +382,14 @@ static bool ends_in(const char *p, const char *from, const char *suffix, size_t 
 }
 
 /* Whether a hash of 16 digits was marked lately; if not, the caller must mark it. */
-static bool is_recent(struct dfw_selection *s, struct slice digits, enum dft_hash_kind kind)
+static bool is_recent(struct dfw_selection *s, uint64_t pid, struct slice digits, enum dft_hash_kind kind)
 {
 	const uint64_t low = load_u64(digits.p, false), high = load_u64(digits.p + 8, false);
 	struct dfw_recent *const r = &s->recent[(low ^ high) * UINT64_C(0x9e3779b97f4a7c15) >> 58];
 
-	if (r->low == low && r->high == high && r->kind == kind)
+	if (r->low == low && r->high == high && r->pid == pid && r->kind == kind)
 		return true;
-	*r = (struct dfw_recent){ low, high, kind };
+	*r = (struct dfw_recent){ pid, low, high, kind };
 	return false;
 }
 
@@ -414,7 +414,7 @@ static bool mark_by_keys(struct dfw_selection *s, const struct event *e, struct 
 		const enum dft_hash_kind of = c == 'h'   ? DFT_HASH_HOST
 		                              : c == 'f' ? DFT_HASH_FILE
 		                                         : DFT_HASH_STRING;
-		if (kind == JSON_STRING && value.n == DFT_HEX_DIGITS && is_recent(s, value, of))
+		if (kind == JSON_STRING && value.n == DFT_HEX_DIGITS && is_recent(s, pid, value, of))
 			continue;
 		if (hash_key_of(pid, value, kind, of, &key) && !is_marked(s, key))
 			mark(s, key, 1);

@@ -156,9 +156,9 @@ uint64_t dfw_time_unit(struct dfw_parser *x);
 
 void dfw_parser_free(struct dfw_parser *x);
 
-/* A hash of 16 digits; all 0: none. */
+/* A hash of 16 digits in records of a process; all 0: none. */
 struct dfw_recent {
-	uint64_t low, high;
+	uint64_t pid, low, high;
 	enum dft_hash_kind kind;
 };
 
