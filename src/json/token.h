@@ -106,6 +106,14 @@ static inline const char *json_skip_blanks(const char *p, const char *e)
 	return p;
 }
 
+/* Returns the end of the text before p, without blanks. */
+static inline const char *json_skip_blanks_back(const char *from, const char *p)
+{
+	while (p > from && (p[-1] == ' ' || p[-1] == '\t' || p[-1] == '\r' || p[-1] == '\n'))
+		p--;
+	return p;
+}
+
 static inline const char *json_skip_digits(const char *p, const char *e)
 {
 	while (p < e && *p >= '0' && *p <= '9')

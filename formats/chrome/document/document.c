@@ -108,10 +108,8 @@ static bool is_no_value(const char *from, const char *colon, const char *brace)
 bool chrome_starts(void *ctx, const char *from, const char *p, const char *e, bool *more)
 {
 	struct chrome_reading *const st = ctx;
-	const char *q = p;
+	const char *const q = json_skip_blanks_back(from, p);
 
-	while (q > from && (q[-1] == ' ' || q[-1] == '\t' || q[-1] == '\r' || q[-1] == '\n'))
-		q--;
 	return (q == from || q[-1] != ':' || is_no_value(from, q - 1, p)) &&
 	       chrome_event_starts(&st->phases, p, e, more);
 }

@@ -101,14 +101,6 @@ static bool is_key(const char *p, const char *e, const char *key, const char **v
 	return true;
 }
 
-/* Returns the end of the text before p, without blanks. */
-static const char *skip_blanks_back(const char *begin, const char *p)
-{
-	while (p > begin && (p[-1] == ' ' || p[-1] == '\t' || p[-1] == '\n' || p[-1] == '\r'))
-		p--;
-	return p;
-}
-
 /* Returns true if the key ts ends before p. */
 static bool ends_with_ts(const char *begin, const char *p)
 {
@@ -129,8 +121,8 @@ static bool holds_negative_key(struct slice s)
 
 	for (const char *p = s.p; (p = memchr(p, '-', (size_t)(e - p))) != NULL; p++) {
 		const char *key = p - (p > s.p && p[-1] == '"');
-		key = skip_blanks_back(s.p, key);
-		key = skip_blanks_back(s.p, key - (key > s.p && key[-1] == ':'));
+		key = json_skip_blanks_back(s.p, key);
+		key = json_skip_blanks_back(s.p, key - (key > s.p && key[-1] == ':'));
 		if (ends_with_ts(s.p, key))
 			return true;
 	}
