@@ -257,7 +257,7 @@ static void put_value(struct ctf_state *st, const struct value *v, struct chunk 
 {
 	struct value number = { .type = VALUE_F64 };
 	uint64_t bits;
-	const unsigned size = value_number(v, &bits);
+	const unsigned size = value_bits(v, &bits);
 
 	if (size > 0)
 		text_uint(&st->packet, bits, size, false);

@@ -197,7 +197,7 @@ static void put_text_field(struct htw_state *st, struct htw_record *r, const str
 static void put_field(struct htw_state *st, struct htw_record *r, const struct value *v)
 {
 	uint64_t bits;
-	const unsigned size = value_number(v, &bits);
+	const unsigned size = value_bits(v, &bits);
 
 	if (size > 0)
 		htw_number(r, bits, size);

@@ -140,7 +140,7 @@ static inline uint32_t value_f32_bits(double d)
 }
 
 /* Returns the size in bytes of a value that is a number of fixed size, and its bits; 0: it is none. */
-static inline unsigned value_number(const struct value *v, uint64_t *bits)
+static inline unsigned value_bits(const struct value *v, uint64_t *bits)
 {
 	static const uint8_t sizes[VALUE_TYPES] = {
 		[VALUE_BOOL] = 1, [VALUE_U8] = 1,  [VALUE_U16] = 2, [VALUE_U32] = 4,
