@@ -274,9 +274,8 @@ static unsigned kind_to_write(const struct value *v, unsigned kind, unsigned exp
 /* NaN has many bit patterns; all but the default one are written. */
 static void put_not_finite(struct text *t, double v)
 {
-	uint64_t bits;
+	const uint64_t bits = double_bits(v);
 
-	memcpy(&bits, &v, sizeof bits);
 	if (!isnan(v))
 		text_str(t, v < 0 ? "\"-Infinity\"" : "\"Infinity\"");
 	else if (bits == UINT64_C(0x7ff8000000000000))

@@ -110,14 +110,6 @@ static void put_numbers(struct thrift *t, uint64_t max, uint64_t min, uint32_t s
 	thrift_bool(t, MIN_EXACT, true);
 }
 
-static uint64_t bits_of(double v)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &v, sizeof bits);
-	return bits;
-}
-
 void column_put_bounds(const struct column *c, struct thrift *t)
 {
 	const struct bounds *const b = &c->bounds;
@@ -130,8 +122,8 @@ void column_put_bounds(const struct column *c, struct thrift *t)
 	else if (c->type != COLUMN_F64)
 		put_numbers(t, (uint64_t)b->i64.max, (uint64_t)b->i64.min, c->type == COLUMN_I32 ? 4 : 8);
 	else if (!b->not_number) /* readers expect both zeros between -0.0 and 0.0 */
-		put_numbers(t, bits_of(b->f64.max == 0 ? 0.0 : b->f64.max),
-		            bits_of(b->f64.min == 0 ? -0.0 : b->f64.min), 8);
+		put_numbers(t, double_bits(b->f64.max == 0 ? 0.0 : b->f64.max),
+		            double_bits(b->f64.min == 0 ? -0.0 : b->f64.min), 8);
 }
 
 /* ---- dictionary ---- */
@@ -308,7 +300,7 @@ void column_known_number(struct column *c, struct column_tools *tools, int64_t v
 void column_f64(struct column *c, struct column_tools *tools, double v)
 {
 	extend_f64(&c->bounds, v);
-	text_uint(&c->plain, bits_of(v), 8, false);
+	text_uint(&c->plain, double_bits(v), 8, false);
 	column_end_row(c, tools, true);
 }
 

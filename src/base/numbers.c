@@ -289,10 +289,9 @@ static struct scaled scale_f64(double v)
 		                          19073486328125,
 		                          95367431640625,
 		                          476837158203125 };
+	const uint64_t bits = double_bits(v);
 	struct scaled s;
-	uint64_t bits;
 
-	memcpy(&bits, &v, sizeof bits);
 	const int exponent = (int)(bits >> 52) - 1075;
 	s.mantissa = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
 	/* 1233 / 4096 is a little less than the logarithm of 2, so the first digit may come out one place too

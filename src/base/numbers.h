@@ -104,6 +104,14 @@ void errno_text(char *text, size_t size, int error);
 
 /* ---- bytes ---- */
 
+static inline uint64_t double_bits(double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof bits);
+	return bits;
+}
+
 /* Stores the low `size` bytes of a number at p, in a given byte order.  Returns the position after them. */
 static inline char *store_uint(char *p, uint64_t v, unsigned size, bool big)
 {

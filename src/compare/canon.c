@@ -25,13 +25,10 @@ static struct wide_hash canon_float(double v)
 {
 	const double magnitude = fabs(v);
 	struct wide_hash h = wide_hash_start(CANON_FLOAT);
-	uint64_t bits = 0;
 
 	if (magnitude < 0x1p64 && magnitude == floor(magnitude))
 		return canon_integer(v < 0, (uint64_t)magnitude);
-	if (!isnan(v))
-		memcpy(&bits, &v, sizeof bits);
-	wide_hash_add(&h, bits);
+	wide_hash_add(&h, isnan(v) ? 0 : double_bits(v));
 	return h;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/numbers.h"
 #include "model/event_traits.h"
 
 /*
@@ -127,10 +128,9 @@ static inline unsigned value_type_named(struct slice name)
 static inline uint32_t value_f32_bits(double d)
 {
 	const float f = (float)d;
-	uint64_t bits;
+	const uint64_t bits = double_bits(d);
 	uint32_t narrow;
 
-	memcpy(&bits, &d, sizeof bits);
 	memcpy(&narrow, &f, sizeof narrow);
 	if (d != d) {
 		const uint32_t payload = (uint32_t)(bits >> 29 & 0x7fffff);
