@@ -97,10 +97,10 @@ test_rule fuzz base input output model check yaml format vocab run compare stats
 
 # A format sees format.h and the headers below, base/, json/, out/, output/text*.h, and its own folder.  Aids of its tests share
 # nothing with it, so that the one can check the other.
-below='base/|json/|out/|format/(cpu_profile|format|fields_json|recover)\.h"|input/unpack\.h"|model/(call_stack|event_traits|trace_origin|value)\.h"|output/text[a-z0-9_]*\.h"'
+below='base/|json/|out/|format/(cpu_profile|format|fields_json|recover)\.h"|input/unpack\.h"|model/(call_stack|event_traits|number|trace_origin|value)\.h"|output/text[a-z0-9_]*\.h"'
 for dir in formats/*/; do
 	name=$(basename "$dir")
-	only "$dir may include only its own headers, base/, json/, out/, format/format.h, format/cpu_profile.h, format/fields_json.h, format/recover.h, input/unpack.h, model/call_stack.h, model/event_traits.h, model/trace_origin.h, model/value.h and output/text*.h" "$(files "$dir")" \
+	only "$dir may include only its own headers, base/, json/, out/, format/format.h, format/cpu_profile.h, format/fields_json.h, format/recover.h, input/unpack.h, model/call_stack.h, model/event_traits.h, model/number.h, model/trace_origin.h, model/value.h and output/text*.h" "$(files "$dir")" \
 		"$name/|$below" "$name/test/"
 	only "aids of $name may include only others of it, base/ and test/support/" "$(aids "$dir")" "$name/test/|base/|test/support/"
 done

@@ -5,10 +5,8 @@
  * series of counters.  Names are values of a type, declared as labels.  Events arrive in order of time, and
  * spans of a stream nest, so the ends of open spans are on a stack of at most MAX_DEPTH.
  */
-#include <math.h>
-
-#include "json/scan.h"
 #include "model/event_traits.h"
+#include "model/number.h"
 #include "ovni/ovni.h"
 
 /* Limits, so that memory does not grow with the trace, and readers accept the output. */
@@ -307,38 +305,13 @@ static void put_span(struct ovw_state *st, struct ovw_stream *s, const struct ev
 /* Returns false for NaN and for values that are no number. */
 static bool counter_value(const struct value *v, int64_t *to, uint64_t offset, struct chunk *chunk)
 {
-	if (v->type == VALUE_BOOL || v->type == VALUE_ADDRESS ||
-	    (v->type >= VALUE_U8 && v->type <= VALUE_U64)) {
-		if (v->u64 > INT64_MAX)
-			ovw_lose(chunk, OVW_NUMBER_RANGE, offset);
-		*to = v->u64 > INT64_MAX ? INT64_MAX : (int64_t)v->u64;
-		return true;
-	}
-	if (v->type >= VALUE_I8 && v->type <= VALUE_I64) {
-		*to = v->i64;
-		return true;
-	}
-	if (v->type != VALUE_F32 && v->type != VALUE_F64)
-		return false;
-	const double d = nearbyint(v->f64);
-	const bool fits = d >= -9223372036854775808.0 && d < 9223372036854775808.0;
-	if (!fits)
-		ovw_lose(chunk, OVW_NUMBER_RANGE, offset);
-	else if (d < v->f64 || d > v->f64)
-		ovw_lose(chunk, OVW_NUMBER_ROUNDED, offset);
-	*to = fits ? (int64_t)d : d > 0 ? INT64_MAX : INT64_MIN;
-	return fits || d < 0 || d > 0;
-}
+	const enum value_fit fit = value_integer(v, to);
 
-/* Sets *number to the value, or to the number in its JSON text.  Returns false if it is not a number. */
-static bool number_of(const struct value *v, struct value *number)
-{
-	if (v->type != VALUE_JSON) {
-		*number = *v;
-		return v->type >= VALUE_BOOL && v->type <= VALUE_ADDRESS;
-	}
-	*number = (struct value){ .type = VALUE_F64 };
-	return json_double(value_text(v), &number->f64);
+	if (fit == VALUE_NAN || fit == VALUE_LIMITED)
+		ovw_lose(chunk, OVW_NUMBER_RANGE, offset);
+	else if (fit == VALUE_ROUNDED)
+		ovw_lose(chunk, OVW_NUMBER_ROUNDED, offset);
+	return fit >= VALUE_LIMITED;
 }
 
 /* Changes the value of a series.  Returns false if no mark begins, as the value is the same or 0. */
@@ -362,16 +335,15 @@ static void put_counter(struct ovw_state *st, struct ovw_stream *s, const struct
 {
 	const struct field *const f = b->fields + e->first_field;
 	struct text *const t = &st->marks.scratch;
-	struct value number;
 	uint32_t numbers = 0, marks = 0;
 	int64_t value;
 
 	for (uint32_t i = 0; i < e->nfields; i++)
-		numbers += number_of(&f[i].value, &number);
+		numbers += value_integer(&f[i].value, &value) != VALUE_NO_NUMBER;
 	if (numbers < e->nfields)
 		ovw_lose(chunk, OVW_FIELDS, e->offset);
 	for (uint32_t i = 0; i < e->nfields; i++) {
-		if (!number_of(&f[i].value, &number) || !counter_value(&number, &value, e->offset, chunk))
+		if (!counter_value(&f[i].value, &value, e->offset, chunk))
 			continue;
 		text_clear(t);
 		text_slice(t, e->name);

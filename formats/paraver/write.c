@@ -4,12 +4,11 @@
  * objects, then the records with the receivers of arrows.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "json/scan.h"
 #include "model/event_traits.h"
+#include "model/number.h"
 #include "out/facts.h"
 #include "out/tracks.h"
 #include "paraver/paraver.h"
@@ -217,29 +216,13 @@ static void add_instant(struct paraver_state *st, const struct paraver_track *k,
 /* Converts a value to an integer.  Returns false if it is not a number, or NaN. */
 static bool to_integer(const struct value *v, uint64_t offset, int64_t *number, struct chunk *chunk)
 {
-	double f = v->f64;
+	const enum value_fit fit = v->type != VALUE_ADDRESS ? value_integer(v, number) : VALUE_NO_NUMBER;
 
-	if (v->type == VALUE_JSON) {
-		if (!json_double(value_text(v), &f))
-			return false;
-	} else if (v->type >= VALUE_BOOL && v->type <= VALUE_U64) {
-		*number = v->u64 > INT64_MAX ? INT64_MAX : (int64_t)v->u64;
-		if (v->u64 > INT64_MAX)
-			paraver_add_loss(chunk, PARAVER_NUMBER_RANGE, offset);
-		return true;
-	} else if (v->type >= VALUE_I8 && v->type <= VALUE_I64) {
-		*number = v->i64;
-		return true;
-	} else if (v->type != VALUE_F32 && v->type != VALUE_F64) {
-		return false;
-	}
-	const bool fits = f >= -0x1p63 && f < 0x1p63;
-	if (!fits)
+	if (fit == VALUE_NAN || fit == VALUE_LIMITED)
 		paraver_add_loss(chunk, PARAVER_NUMBER_RANGE, offset);
-	else if (f != rint(f))
+	else if (fit == VALUE_ROUNDED)
 		paraver_add_loss(chunk, PARAVER_NUMBER_ROUNDED, offset);
-	*number = fits ? llrint(f) : f > 0 ? INT64_MAX : INT64_MIN;
-	return f == f;
+	return fit >= VALUE_LIMITED;
 }
 
 /* Returns the type of a series: "counter: field"; 0 at a limit or on OOM. */
