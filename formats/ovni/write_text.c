@@ -83,20 +83,28 @@ static void put_marks(const struct ovw_marks *m, struct text *t, uint32_t from, 
 	text_char(t, '}');
 }
 
+/* Returns the bytes of a label in stream.json; t: for the text, and unchanged. */
+static size_t json_size(struct text *t, struct slice name)
+{
+	const size_t before = t->n;
+
+	text_json_quoted(t, name);
+	const size_t n = t->n - before;
+	t->n = before;
+	return n + 24; /* the value, and separators */
+}
+
 /* Returns the end of the labels that this stream has space for. */
 static uint32_t labels_end(struct ovw_marks *m, uint32_t from)
 {
 	size_t bytes = 0;
-	uint32_t i = from;
 
-	for (; i < m->nlabels; i++) {
-		text_clear(&m->scratch);
-		text_json_quoted(&m->scratch, slice_str(m->labels[i].name));
-		bytes += m->scratch.n + 24;
+	for (uint32_t i = from; i < m->nlabels; i++) {
+		bytes += json_size(&m->scratch, slice_str(m->labels[i].name));
 		if (bytes > LABELS_OF_STREAM)
-			break;
+			return i;
 	}
-	return i;
+	return m->nlabels;
 }
 
 /* Adds a name, cut to the length that readers accept, or the readers' name for a track without one. */
@@ -151,16 +159,6 @@ void ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_strea
 /* ---- labels ---- */
 
 #define OTHER "(other)"
-
-static size_t json_size(struct text *t, struct slice name)
-{
-	const size_t before = t->n;
-
-	text_json_quoted(t, name);
-	const size_t n = t->n - before;
-	t->n = before;
-	return n + 24; /* the value, and separators */
-}
 
 /* Returns the value of a new label, or 0 if there is no space, or on OOM (text.failed). */
 static int64_t add_label(struct ovw_state *st, enum ovw_type type, struct slice name, bool last,
