@@ -13,116 +13,69 @@
 /* ---- JSON ---- */
 
 /*
- * The tokens are those of json/token.h: cJSON's own parser accepts numbers such as 01, control bytes in
- * strings and text that is not UTF-8, and does not report the position of a fault.
+ * The text is checked with json/token.h first: cJSON's own parser accepts numbers such as 01, control bytes
+ * in strings and text that is not UTF-8, and does not report the position of a fault.
  */
-struct json_document {
-	struct json x;
-	const char *end;
-	struct arena scratch; /* strings without escapes and with a NUL, as cJSON copies them */
-	bool no_memory;
-};
 
-/* Returns a string of the document ended by a NUL; NULL on OOM. */
-static const char *make_string(struct json_document *d, struct slice s, enum json_kind kind)
+/* Returns the text of a token without escapes, as cJSON copies it: ended by a NUL.  NULL on OOM. */
+static const char *make_string(struct arena *a, const struct json_token *t)
 {
-	if (kind == JSON_ESCAPED)
-		s = json_unescape(&d->scratch, s);
-	return s.p != NULL ? arena_copy(&d->scratch, s).p : NULL;
+	struct slice s = json_token_text(t);
+
+	if (t->kind == JSON_ESCAPED)
+		s = json_unescape(a, s);
+	return s.p != NULL ? arena_copy(a, s).p : NULL;
 }
 
-static cJSON *make_scalar(struct json_document *d, struct slice text, enum json_kind kind)
+static cJSON *make_scalar(struct arena *a, const struct json_token *t)
 {
-	const char *s;
-
-	switch (kind) {
-	case JSON_TRUE:
-	case JSON_FALSE:
-		return cJSON_CreateBool(kind == JSON_TRUE);
-	case JSON_NULL:
+	if (t->kind == JSON_TRUE || t->kind == JSON_FALSE)
+		return cJSON_CreateBool(t->kind == JSON_TRUE);
+	if (t->kind == JSON_NULL)
 		return cJSON_CreateNull();
-	case JSON_STRING:
-	case JSON_ESCAPED:
-		s = make_string(d, text, kind);
-		return s != NULL ? cJSON_CreateString(s) : NULL;
-	default:
-		s = make_string(d, text, JSON_STRING);
-		return s != NULL ? cJSON_CreateNumber(strtod(s, NULL)) : NULL;
-	}
+	const char *const s = make_string(a, t);
+	if (s == NULL)
+		return NULL;
+	return json_is_string(t->kind) ? cJSON_CreateString(s) : cJSON_CreateNumber(strtod(s, NULL));
 }
 
-/* Adds a member to an object, or a value to an array (key.p NULL). */
-static void add_member(struct json_document *d, cJSON *to, struct slice key, enum json_kind key_kind,
-                       cJSON *v)
+/* Returns the tree of a valid value; NULL on OOM. */
+static cJSON *make_tree(struct arena *a, const struct json_token *t)
 {
-	const char *const name = key.p != NULL ? make_string(d, key, key_kind) : NULL;
-	const bool added = key.p == NULL  ? cJSON_AddItemToArray(to, v)
-	                   : name != NULL ? cJSON_AddItemToObject(to, name, v)
-	                                  : false;
+	const bool object = t->kind == JSON_OBJECT;
 
-	if (!added) {
-		cJSON_Delete(v);
-		d->no_memory = true;
+	if (!object && t->kind != JSON_ARRAY)
+		return make_scalar(a, t);
+	cJSON *const to = object ? cJSON_CreateObject() : cJSON_CreateArray();
+	struct json_walk w = json_walk_again(t);
+	while (to != NULL && json_walk_next(&w)) {
+		cJSON *const v = make_tree(a, &w.value);
+		const char *const name = object ? make_string(a, &w.key) : NULL;
+		if (object ? name == NULL || !cJSON_AddItemToObject(to, name, v)
+		           : !cJSON_AddItemToArray(to, v)) {
+			cJSON_Delete(v);
+			cJSON_Delete(to);
+			return NULL;
+		}
 	}
-}
-
-/* Reads the value at p, inside `depth` others, to its end.  Returns NULL after a fault, which d->x.error
- * describes; *value is then incomplete. */
-static const char *read_value(struct json_document *d, const char *p, unsigned depth, cJSON **value)
-{
-	enum json_kind kind, key_kind = JSON_STRING;
-	bool more;
-
-	if (p == d->end || (*p != '{' && *p != '[')) {
-		const char *const q = json_scalar(&d->x, p, d->end, &kind);
-		*value = q != NULL ? make_scalar(d, json_text(p, q, kind), kind) : NULL;
-		return q;
-	}
-	*value = NULL;
-	if (depth == d->x.depth)
-		return json_fail(&d->x, p, "values nested too deep");
-	const bool object = *p == '{';
-	*value = object ? cJSON_CreateObject() : cJSON_CreateArray();
-	for (p = json_first(&d->x, p, d->end, &more); p != NULL && more;) {
-		struct slice key = SLICE_NONE;
-		cJSON *member = NULL;
-		if (object && (p = json_key(&d->x, p, d->end, &key, &key_kind)) == NULL)
-			break;
-		p = read_value(d, p, depth + 1, &member);
-		if (p == NULL)
-			cJSON_Delete(member);
-		else
-			add_member(d, *value, key, key_kind, member);
-		if (p != NULL)
-			p = json_next(&d->x, p, d->end, object ? '}' : ']', &more);
-	}
-	return p;
+	return to;
 }
 
 cJSON *ovni_json_parse(struct slice text, const char **fault, size_t *at)
 {
-	struct json_document d = { .x = { .complete = true, .depth = OVNI_MAX_DEPTH },
-		                   .end = text.p + text.n };
-	cJSON *root = NULL;
+	const char *const end = text.p + text.n;
+	struct json x = { .complete = true, .depth = OVNI_MAX_DEPTH };
+	struct arena scratch = { .head = NULL };
+	struct json_token t;
 
-	*fault = NULL;
-	*at = 0;
-	if (text.n >= 3 && memcmp(text.p, "\xef\xbb\xbf", 3) == 0) {
-		*fault = "byte order mark";
+	*fault = json_document_fault(text.p, text.n, OVNI_MAX_DEPTH, at);
+	if (*fault != NULL)
 		return NULL;
-	}
-	const char *p = read_value(&d, json_skip_blanks(text.p, d.end), 0, &root);
-	if (p != NULL && (p = json_skip_blanks(p, d.end)) < d.end)
-		p = json_fail(&d.x, p, "data after the end of the value");
-	if (p == NULL) {
-		*fault = d.x.error.why;
-		*at = (size_t)(d.x.error.at - text.p);
-	}
-	arena_free(&d.scratch);
-	if (p != NULL && !d.no_memory)
-		return root;
-	cJSON_Delete(root);
-	return NULL;
+	t.p = json_skip_blanks(text.p, end);
+	t.end = json_value(&x, t.p, end, &t.kind);
+	cJSON *const root = make_tree(&scratch, &t);
+	arena_free(&scratch);
+	return root;
 }
 
 const cJSON *ovni_json_get(const cJSON *o, const char *key)
