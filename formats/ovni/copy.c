@@ -207,11 +207,6 @@ struct ovw_declared {
 	uint64_t content;
 };
 
-struct ovw_waiting_file {
-	const char *file;
-	struct text content;
-};
-
 /* A stream, retained until one of its records is selected. */
 struct ovw_waiting {
 	bool kept;
@@ -219,7 +214,7 @@ struct ovw_waiting {
 	bool moves;                                /* it has OAr, which moves other threads */
 	uint64_t set[(OVNI_MARK_TYPES + 63) / 64]; /* bit of a type: its last OM= was written */
 	const char *file;                          /* NULL: before the first record */
-	struct ovw_waiting_file files[OVW_MAX_SIDECARS];
+	struct ovw_sidecar files[OVW_MAX_SIDECARS];
 	uint32_t nfiles;
 	struct text records; /* retained */
 	size_t bytes;        /* of files and records */
@@ -300,7 +295,7 @@ static void keep_stream(struct ovw_state *st, struct ovw_waiting *s, struct chun
 	for (uint32_t i = 0; i < s->ndeclared; i++)
 		ok = ok && table64_put(&x->declared, s->declared[i].content, 0);
 	for (uint32_t i = 0; i < s->nfiles; i++) {
-		chunk_file(chunk, s->files[i].file);
+		chunk_file(chunk, s->files[i].name.p);
 		text_add(&chunk->text, s->files[i].content.p, s->files[i].content.n);
 		text_free(&s->files[i].content);
 	}
@@ -348,8 +343,8 @@ static void retain_file(struct ovw_state *st, uint64_t number, const char *file,
 
 	if (s == NULL || s->nfiles == OVW_MAX_SIDECARS)
 		return;
-	struct ovw_waiting_file *const f = &s->files[s->nfiles++];
-	f->file = file;
+	struct ovw_sidecar *const f = &s->files[s->nfiles++];
+	f->name = slice_str(file);
 	text_slice(&f->content, content);
 	chunk->text.failed |= f->content.failed;
 	if (strcmp(path_name(file), OVNI_METADATA_FILE) == 0 &&
