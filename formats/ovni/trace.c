@@ -96,16 +96,6 @@ struct slice ovni_system_text(struct ovni_system *s, struct reader *r, const cha
 	return copy;
 }
 
-/* Reserves one more element in a list, and adds its number under a key. */
-static bool add_numbered(struct ovni_system *s, void *list, uint32_t n, uint32_t *cap, size_t size,
-                         struct table64 *index, uint64_t key)
-{
-	const bool ok = array_reserve(list, n, cap, size) && table64_put(index, key, n);
-
-	s->no_memory |= !ok;
-	return ok;
-}
-
 static uint32_t add_loom(struct ovni_system *s, struct reader *r, struct slice name)
 {
 	const uint32_t known = name.p != NULL ? tabletext_get(&s->loom_index, name) : TABLE_NONE;
@@ -156,19 +146,17 @@ static uint64_t process_key(uint32_t loom, int64_t pid)
 static uint32_t add_process(struct ovni_system *s, struct reader *r, const struct ovni_thread *t,
                             uint32_t loom)
 {
-	const uint64_t key = process_key(loom, t->pid);
-	const uint32_t known = table64_get(&s->process_index, key), n = s->nprocesses;
+	const uint32_t n = s->nprocesses;
+	const uint32_t i =
+	    table64_element(&s->process_index, process_key(loom, t->pid), &s->processes, &s->nprocesses,
+	                    &s->processes_cap, sizeof *s->processes, OVNI_MAX_PROCESSES);
 
-	if (known != TABLE_NONE)
-		return known;
-	if (n >= OVNI_MAX_PROCESSES) {
+	if (i == TABLE_NONE)
 		ovni_system_limit(s, r, "processes", OVNI_MAX_PROCESSES);
-		return TABLE_NONE;
-	}
-	if (!add_numbered(s, &s->processes, n, &s->processes_cap, sizeof *s->processes, &s->process_index,
-	                  key))
-		return TABLE_NONE;
-	struct ovni_process *const p = &s->processes[s->nprocesses++];
+	s->no_memory |= i == TABLE_FAILED;
+	if (i != n)
+		return i < n ? i : TABLE_NONE;
+	struct ovni_process *const p = &s->processes[n];
 	*p = (struct ovni_process){ .loom = loom, .pid = t->pid, .app_id = -1, .rank = -1, .nranks = -1 };
 	if (r->trace->ntracks < TRACE_MAX_TRACKS) {
 		p->track = add_process_track(r, t);
@@ -271,24 +259,21 @@ void ovni_system_add_cpu(struct ovni_system *s, struct reader *r, uint32_t loom,
                          uint32_t phyid)
 {
 	const uint64_t key = (uint64_t)loom << 32 | phyid;
-	const uint32_t known = table64_get(&s->phyids, key);
+	const uint32_t n = s->ncpus;
+	const uint32_t i = table64_element(&s->phyids, key, &s->cpus, &s->ncpus, &s->cpus_cap,
+	                                   sizeof *s->cpus, OVNI_MAX_CPUS);
 
-	if (known != TABLE_NONE) {
-		if (s->cpus[known].index != index)
-			ovni_report(r, OVNI_RULE_CPU_PHYID,
-			            "phyid %" PRIu32 " has index %" PRIu32 ", but %" PRIu32
-			            " in another list",
-			            phyid, index, s->cpus[known].index);
-		return;
-	}
-	if (s->ncpus >= OVNI_MAX_CPUS) {
+	s->no_memory |= i == TABLE_FAILED;
+	if (i == TABLE_NONE) {
 		ovni_system_limit(s, r, "CPUs", OVNI_MAX_CPUS);
-		return;
+	} else if (i == n) {
+		s->cpus[i] = (struct ovni_cpu){ loom, index, phyid };
+		s->looms[loom].cpus++;
+	} else if (i < n && s->cpus[i].index != index) {
+		ovni_report(r, OVNI_RULE_CPU_PHYID,
+		            "phyid %" PRIu32 " has index %" PRIu32 ", but %" PRIu32 " in another list", phyid,
+		            index, s->cpus[i].index);
 	}
-	if (!add_numbered(s, &s->cpus, s->ncpus, &s->cpus_cap, sizeof *s->cpus, &s->phyids, key))
-		return;
-	s->cpus[s->ncpus++] = (struct ovni_cpu){ loom, index, phyid };
-	s->looms[loom].cpus++;
 }
 
 bool ovni_system_requires(const struct ovni_system *s, struct slice model)

@@ -36,18 +36,14 @@ static int32_t number_track(struct ovw_marks *m, uint64_t scope, const struct tr
 static uint32_t process_of(struct ovw_marks *m, const struct track *t, struct chunk *chunk)
 {
 	const struct track *const process = track_process(t);
-	const uint32_t known = table64_get(&m->process_of, process->index);
+	const uint32_t i = table64_element(&m->process_of, process->index, &m->processes, &m->nprocesses,
+	                                   &m->processes_cap, sizeof *m->processes, TABLE_FAILED);
 
-	if (known != TABLE_NONE)
-		return known;
-	if (!array_reserve(&m->processes, m->nprocesses, &m->processes_cap, sizeof *m->processes) ||
-	    !table64_put(&m->process_of, process->index, m->nprocesses))
+	if (i == TABLE_FAILED)
 		return TABLE_NONE;
-	const int32_t pid = number_track(m, OF_PIDS, process, chunk);
-	if (pid == 0)
-		return TABLE_NONE;
-	m->processes[m->nprocesses] = (struct ovw_process){ process, pid };
-	return m->nprocesses++;
+	if (m->processes[i].pid == 0) /* new */
+		m->processes[i] = (struct ovw_process){ process, number_track(m, OF_PIDS, process, chunk) };
+	return m->processes[i].pid != 0 ? i : TABLE_NONE;
 }
 
 /* ---- records ---- */

@@ -143,25 +143,20 @@ uint32_t paraver_type(struct paraver_names *n, struct paraver_type like)
 	struct paraver_group *const g = &n->groups[like.group];
 	const uint64_t key =
 	    (uint64_t)like.group << 40 | (uint64_t)like.lane << 24 | (uint64_t)like.level << 8 | like.kind;
-	const uint32_t found = table64_get(&n->by_type, key);
+	const uint32_t before = n->ntypes;
+	const uint32_t i = table64_element(&n->by_type, key, &n->types, &n->ntypes, &n->types_cap,
+	                                   sizeof *n->types, PARAVER_MAX_TYPES);
 
-	if (found != TABLE_NONE)
-		return found;
-	if (n->ntypes >= PARAVER_MAX_TYPES)
+	n->failed |= i == TABLE_FAILED;
+	if (i >= TABLE_FAILED)
 		return 0;
-	if (!array_reserve(&n->types, n->ntypes, &n->types_cap, sizeof *n->types) ||
-	    !table64_put(&n->by_type, key, PARAVER_FIRST_TYPE + n->ntypes)) {
-		n->failed = true;
-		return 0;
+	if (i == before) {
+		like.next = TABLE_NONE;
+		n->types[i] = like;
+		*(g->first_type == TABLE_NONE ? &g->first_type : &n->types[g->last_type].next) = i;
+		g->last_type = i;
 	}
-	like.next = TABLE_NONE;
-	n->types[n->ntypes] = like;
-	if (g->first_type == TABLE_NONE)
-		g->first_type = n->ntypes;
-	else
-		n->types[g->last_type].next = n->ntypes;
-	g->last_type = n->ntypes;
-	return PARAVER_FIRST_TYPE + n->ntypes++;
+	return PARAVER_FIRST_TYPE + i;
 }
 
 void paraver_names_free(struct paraver_names *n)

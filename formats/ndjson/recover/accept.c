@@ -345,16 +345,12 @@ static void put_track(struct text *to, const struct ndjson_reading *st, const st
 
 static bool put_index(struct ndjson_ahead *a, struct table64 *to, uint64_t index, uint64_t offset)
 {
-	const uint32_t known = table64_get(to, index);
+	const uint32_t i =
+	    table64_element(to, index, &a->list, &a->n, &a->cap, sizeof *a->list, TABLE_FAILED);
 
-	if (known != TABLE_NONE) {
-		a->list[known] = offset;
-		return true;
-	}
-	if (!array_reserve(&a->list, a->n, &a->cap, sizeof *a->list) || !table64_put(to, index, a->n))
-		return false;
-	a->list[a->n++] = offset;
-	return true;
+	if (i != TABLE_FAILED)
+		a->list[i] = offset;
+	return i != TABLE_FAILED;
 }
 
 /* Notes a line of a track, a class, or the trace.  Returns false on OOM. */

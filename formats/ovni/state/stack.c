@@ -17,18 +17,17 @@ static struct state_stack *find_stack(const struct state_checker *c, uint32_t th
 static struct state_stack *add_stack(const struct state_event *x, uint8_t id)
 {
 	struct state_checker *const c = x->checker;
+	const uint32_t i = table64_element(&c->stack_index, (uint64_t)x->thread << 8 | id, &c->stacks,
+	                                   &c->nstacks, &c->stacks_cap, sizeof *c->stacks, STATE_MAX_STACKS);
 
-	if (c->nstacks >= STATE_MAX_STACKS) {
+	if (i == TABLE_NONE)
 		state_limit(x, "stacks of states", STATE_MAX_STACKS);
-		return NULL;
-	}
-	if (!array_reserve(&c->stacks, c->nstacks, &c->stacks_cap, sizeof *c->stacks) ||
-	    !table64_put(&c->stack_index, (uint64_t)x->thread << 8 | id, c->nstacks)) {
+	if (i == TABLE_FAILED)
 		state_no_memory(x);
+	if (i >= TABLE_FAILED)
 		return NULL;
-	}
-	c->stacks[c->nstacks] = (struct state_stack){ .thread = x->thread, .top = TABLE_NONE, .id = id };
-	return &c->stacks[c->nstacks++];
+	c->stacks[i] = (struct state_stack){ .thread = x->thread, .top = TABLE_NONE, .id = id };
+	return &c->stacks[i];
 }
 
 /* Returns TABLE_NONE if the pool is full, or on OOM. */
