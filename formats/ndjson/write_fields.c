@@ -9,9 +9,10 @@
 #include "base/numbers.h"
 #include "format/fields_json.h"
 #include "ndjson/ndjson.h"
+#include "out/field_names.h"
 #include "out/kind.h"
 
-#define FEW 16        /* up to this number, each name is compared with each */
+#define FEW 16        /* up to this number, field_names_may_repeat() compares each name with each */
 #define MAX_DEPTH 200 /* nesting; readers return less */
 
 const struct loss ndjson_losses[NDJSON_LOSSES + 1] = {
@@ -72,38 +73,6 @@ bool ndjson_string(struct text *t, struct slice s)
 	const bool escaped = ndjson_chars(t, s);
 	text_char(t, '"');
 	return escaped;
-}
-
-typedef struct slice name_getter(const void *ctx, uint32_t i);
-
-static bool all_distinct(name_getter *at, const void *ctx, uint32_t n)
-{
-	struct slice names[FEW];
-
-	for (uint32_t i = 0; i < n; i++) {
-		names[i] = at(ctx, i);
-		for (uint32_t k = 0; k < i; k++)
-			if (slice_equal(names[i], names[k]))
-				return false;
-	}
-	return true;
-}
-
-/* Returns true if all n names differ; sets t->failed on OOM. */
-static bool are_distinct(struct text *t, name_getter *at, const void *ctx, uint32_t n)
-{
-	struct tabletext seen = { .slots = NULL };
-	bool distinct = true;
-
-	if (n <= FEW)
-		return all_distinct(at, ctx, n);
-	for (uint32_t i = 0; i < n && distinct && !t->failed; i++) {
-		const struct slice name = at(ctx, i);
-		distinct = tabletext_get(&seen, name) == TABLE_NONE;
-		t->failed |= distinct && !tabletext_put(&seen, name, 1);
-	}
-	tabletext_free(&seen);
-	return distinct;
 }
 
 /* ---- types and their forms ---- */
@@ -188,24 +157,20 @@ static bool json_fits_line(const struct value *v)
 	       memchr(p, '\n', v->count) == NULL && memchr(p, '\r', v->count) == NULL;
 }
 
-static struct slice key_at(const void *ctx, uint32_t i)
+static struct slice key_at(const struct value *map, uint32_t i)
 {
-	const struct value *const pairs = ctx;
-
-	return value_text(&pairs[2 * (size_t)i]);
+	return value_text(&map->values[2 * (size_t)i]);
 }
 
 /* An object whose only member starts with $ would be read as a kind. */
-static bool map_fits_object(struct text *t, const struct value *v)
+static bool map_fits_object(const struct value *v)
 {
-	for (uint32_t i = 0; i < v->count; i++) {
-		const struct value *const key = &v->values[2 * (size_t)i];
-		if (key->type != VALUE_STRING || !slice_is_utf8(value_text(key)))
-			return false;
-	}
-	if (v->count == 1 && v->values[0].count > 0 && v->values[0].p[0] == '$')
+	if (!value_is_object(v) || (v->count == 1 && key_at(v, 0).n > 0 && *key_at(v, 0).p == '$'))
 		return false;
-	return are_distinct(t, key_at, v->values, v->count);
+	for (uint32_t i = 0; i < v->count; i++)
+		if (!slice_is_utf8(key_at(v, i)))
+			return false;
+	return true;
 }
 
 /* Returns true if the form alone gives the type when none is expected. */
@@ -245,7 +210,7 @@ static unsigned list_kind(const struct value *v)
 	return natural ? VALUE_LIST : KIND_LIST_SAME | type;
 }
 
-static unsigned kind_of(struct text *t, const struct value *v)
+static unsigned kind_of(const struct value *v)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_STRING:
@@ -255,7 +220,7 @@ static unsigned kind_of(struct text *t, const struct value *v)
 	case VALUE_LIST:
 		return list_kind(v);
 	case VALUE_MAP:
-		return map_fits_object(t, v) ? KIND_OBJECT : VALUE_MAP;
+		return map_fits_object(v) ? KIND_OBJECT : VALUE_MAP;
 	default:
 		return v->type;
 	}
@@ -314,7 +279,7 @@ static void put_kind(const struct out *o, const struct value *v, unsigned kind, 
 /* Writes a value with its kind if that is needed: {"$u8":7}. */
 static void put_typed(const struct out *o, const struct value *v, unsigned expected, unsigned depth)
 {
-	const unsigned kind = kind_of(o->t, v), kind_written = kind_to_write(v, kind, expected);
+	const unsigned kind = kind_of(v), kind_written = kind_to_write(v, kind, expected);
 
 	if (kind_written != 0) {
 		text_str(o->t, "{\"$");
@@ -343,7 +308,7 @@ static void put_map_object(const struct out *o, const struct value *v, unsigned 
 	for (uint32_t i = 0; i < v->count; i++) {
 		if (i > 0)
 			text_char(o->t, ',');
-		text_json_string(o->t, key_at(v->values, i));
+		text_json_string(o->t, key_at(v, i));
 		text_char(o->t, ':');
 		put_typed(o, &v->values[2 * (size_t)i + 1], VALUE_NONE, depth + 1);
 	}
@@ -428,7 +393,7 @@ static unsigned put_value(struct chunk *c, const struct value *v, unsigned expec
 		if (ndjson_string(&c->text, value_text(v)))
 			kind = KIND_ESCAPED;
 	} else {
-		kind = kind_of(&c->text, v);
+		kind = kind_of(v);
 		put_kind(&o, v, kind, 0);
 	}
 	return kind_to_write(v, kind, expected);
@@ -436,19 +401,23 @@ static unsigned put_value(struct chunk *c, const struct value *v, unsigned expec
 
 /* ---- fields: an object ---- */
 
-static struct slice name_at(const void *ctx, uint32_t i)
-{
-	const struct field *const f = ctx;
-
-	return f[i].name;
-}
-
+/* Whether the names are UTF-8 and differ; sets t->failed on OOM. */
 static bool fits_object(const struct field *f, uint32_t n, struct text *t)
 {
+	struct tabletext seen = { .slots = NULL };
+	bool fits = true;
+
 	for (uint32_t i = 0; i < n; i++)
 		if (!slice_is_utf8(f[i].name))
 			return false;
-	return are_distinct(t, name_at, f, n);
+	if (n <= FEW)
+		return !field_names_may_repeat(f, n);
+	for (uint32_t i = 0; i < n && fits && !t->failed; i++) {
+		fits = tabletext_get(&seen, f[i].name) == TABLE_NONE;
+		t->failed |= fits && !tabletext_put(&seen, f[i].name, 1);
+	}
+	tabletext_free(&seen);
+	return fits;
 }
 
 static uint8_t expected_type(const struct ndjson_class *cls, struct slice name)
@@ -506,7 +475,7 @@ static void put_args(const struct ndjson_class *cls, const struct field *f, uint
 	text_char(t, '}');
 	for (uint32_t i = 0; i < n && written != 0; i++) {
 		const struct value *const v = &f[i].value;
-		const unsigned kind = kind_to_write(v, kind_of(t, v), expected_type(cls, f[i].name));
+		const unsigned kind = kind_to_write(v, kind_of(v), expected_type(cls, f[i].name));
 		if (kind != 0)
 			put_type(t, f[i].name, kind, &any);
 	}
