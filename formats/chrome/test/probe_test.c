@@ -50,7 +50,6 @@ static const struct {
 	{ "/* c */\n[" X "]", "chrome" },
 	{ "[\n", "dftracer" },
 	{ "[\n]\n", "dftracer" },
-	{ "[]", "chrome" },
 	{ "[]\n", "chrome" },
 	{ "\n[ ]\n", "chrome" },
 	{ "{\"traceEvents\":{}}", "none" },
@@ -58,6 +57,26 @@ static const struct {
 	{ "{\"a\":1}", "none" },
 	{ "[1,2,3]", "none" },
 	{ "[{\"ph\":\"XY\",\"ts\":1}]", "none" },
+	/* one object a line */
+	{ "{\"type\":\"trace\",\"version\":1,", "ndjson" },
+	{ " { \"version\" : 7, \"x\": [], \"type\": \"trace\"}\n", "ndjson" },
+	{ "{\"type\":\"trace\"", "ndjson" },
+	{ "{\"type\":\"trace\"}\n", "none" },
+	{ "{\"type\":\"track\",\"index\":0,\"kind\":\"process\",\"name\":\"p\"}\n", "ndjson" },
+	{ "{\"kind\":\"span\",\"ts_ns\":1,\"dur_ns\":2,\"name\":\"n\",\"class_index\":0,\"category\":\"c\","
+	  "\"track_index\":1,"
+	  "\"offset\":5}\n",
+	  "ndjson" },
+	{ "{\"kind\":\"span\",\"ts_ns\":1,\"dur_ns\":2,\"name\":\"n\"}\n", "none" },
+	{ "{\"id\":1,\"name\":\"a\",\"cat\":\"POSIX\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":2,\"ph\":\"X\","
+	  "\"kind\":\"span\",\"args\":{\"hhash\":1}}\n",
+	  "dftracer" },
+	{ "{\"traceEvents\":[{\"type\":\"trace\",\"version\":1}]}", "chrome" },
+	{ "\xef\xbb\xbf{\"type\":\"trace\",\"version\":1}\n", "ndjson" },
+	{ "{\"type\":\"tr\n\n{\"type\":\"track\",\"index\":0,\"kind\":\"process\",\"name\":\"p\"}\n",
+	  "ndjson" },
+	{ "{\"type\":1,\"version\":1}", "none" },
+	{ "[{\"type\":\"trace\",\"version\":1}]", "none" },
 };
 
 Test(chrome_probe, tells_json_apart)
