@@ -132,8 +132,7 @@ Test(ovni_copy, one_stream)
 	snprintf(in, sizeof in, "%s/stream.obs.gz", dir);
 	void *const gz = gzip_copy(p, n, &packed);
 	cr_assert(write_whole(in, gz, packed));
-	snprintf(path, sizeof path, "%s/stream.json", dir);
-	cr_assert(write_whole(path, json, m));
+	put_file(dir, "stream.json", json, m);
 	snprintf(out, sizeof out, "%s/out", dir);
 	convert(in, NULL, out, 0, NULL);
 	snprintf(path, sizeof path, "%s/stream.obs", out);
@@ -298,12 +297,11 @@ Test(ovni_copied_records, rebased)
 Test(ovni_copied_records, rebased_big_endian)
 {
 	static const char stream[] = "ovni\0\0\0\1\0VU[\0\0\0\0\0\0\1\5\0OHe\0\0\0\0\0\0\1\7";
-	char in[1024], path[1100], *err;
+	char in[1024], *err;
 	char *const dir = make_input(in);
 	size_t n;
 
-	snprintf(path, sizeof path, "%s/stream.obs", in);
-	cr_assert(write_whole(path, stream, sizeof stream - 1));
+	put_file(in, "stream.obs", stream, sizeof stream - 1);
 	char *const p = converted(dir, "--rebase", "stream.obs", &n, &err);
 	cr_assert_eq(n, sizeof stream - 1);
 	cr_expect_eq(clock_at(p, n, 8, true), 0);
@@ -318,7 +316,7 @@ Test(ovni_copied_records, large_jumbo)
 {
 	const uint32_t size = (64U << 20) + 5;
 	const size_t all = 8 + 16 + size + 12;
-	char in[1024], path[1100], *err, *q = calloc(1, all);
+	char in[1024], *err, *q = calloc(1, all);
 	char *const dir = make_input(in);
 	size_t n;
 
@@ -327,8 +325,7 @@ Test(ovni_copied_records, large_jumbo)
 	written_number(q + 20, size, 4);
 	memset(q + 24, 'x', size);
 	memcpy(q + all - 12, "\0OHe\x0b", 5);
-	snprintf(path, sizeof path, "%s/stream.obs", in);
-	cr_assert(write_whole(path, q, all));
+	put_file(in, "stream.obs", q, all);
 	char *p = converted(dir, NULL, "stream.obs", &n, &err);
 	cr_expect(n == all && memcmp(p, q, n) == 0);
 	cr_expect(strstr(err, "left-out") == NULL, "%s", err);
@@ -352,7 +349,7 @@ Test(ovni_copied_records, large_jumbo)
 /* Metadata that is too large is reported. */
 Test(ovni_copied_records, large_metadata)
 {
-	char in[1024], path[1100], *err;
+	char in[1024], *err;
 	char *const dir = make_input(in), *json = calloc(1, 600000);
 	struct written w;
 	size_t n;
@@ -361,8 +358,7 @@ Test(ovni_copied_records, large_metadata)
 	written_put(&w, "OHe", 5, NULL, 0);
 	written_save(&w, in, 0);
 	memset(json, ' ', 600000);
-	snprintf(path, sizeof path, "%s/a/stream.json", in);
-	cr_assert(write_whole(path, json, 600000));
+	put_file(in, "a/stream.json", json, 600000);
 	free(converted(dir, NULL, "a/stream.obs", &n, &err));
 	cr_expect_eq(n, 20);
 	cr_expect(strstr(err, "files beside streams, left out: 1;") != NULL, "%s", err);
@@ -534,12 +530,11 @@ Test(ovni_select, metadata_elsewhere)
 	    "\"tid\":2,"
 	    "\"pid\":7,\"loom\":\"h\",\"require\":{\"ovni\":\"1.1.0\",\"nosv\":\"2.7.0\",\"mpi\":\"1.0.0\"},"
 	    "\"finished\":1}}";
-	char in[1024], path[1100];
+	char in[1024];
 	char *const dir = make_selected_input(in);
 
 	write_two(in);
-	snprintf(path, sizeof path, "%s/b/stream.json", in);
-	cr_assert(write_whole(path, bare, sizeof bare - 1));
+	put_file(in, "b/stream.json", bare, sizeof bare - 1);
 	select_events(in, dir, "--tid", "2");
 	expect_codes(dir, "a", "OHxOHpOHrOHe");
 	expect_codes(dir, "b", "OHxOF[OF]OB.OHpOHrOF[OF]OHe");

@@ -27,14 +27,6 @@
 	"\"phyid\":0}]" more "}}\n"
 #define BYTES(s) (s), sizeof(s) - 1
 
-static void put(const char *dir, const char *name, const void *p, size_t n)
-{
-	char path[1024];
-
-	snprintf(path, sizeof path, "%s/%s", dir, name);
-	cr_assert(write_whole(path, p, n), "%s", path);
-}
-
 static void make_sub(const char *dir, const char *name)
 {
 	char path[1024];
@@ -86,9 +78,9 @@ static void put_stream(const char *dir, const char *name, const char *json, cons
 	if (*name != '\0')
 		make_sub(dir, name);
 	snprintf(file, sizeof file, "%s/stream.json", name);
-	put(dir, file, json, strlen(json));
+	put_file(dir, file, json, strlen(json));
 	snprintf(file, sizeof file, "%s/stream.obs", name);
-	put(dir, file, p, n);
+	put_file(dir, file, p, n);
 }
 
 Test(ovni_danger, d1_sizes_near_the_limits_of_integers)
@@ -118,7 +110,7 @@ Test(ovni_danger, d2_a_page_ends_with_the_head_of_a_jumbo_event)
 		memcpy(page + at, "\0OB.\0\0\0\0\0\0\0\0", 12);
 	memcpy(page + sizeof page - 12, "\x13VYc", 4);
 	char *const dir = make_folder();
-	put(dir, "stream.obs", page, sizeof page);
+	put_file(dir, "stream.obs", page, sizeof page);
 	char path[1024];
 	snprintf(path, sizeof path, "%s/stream.obs", dir);
 	struct ran r = run("validate", path);
@@ -187,7 +179,7 @@ Test(ovni_danger, d9_d10_d11_nothing_is_written_into_the_trace)
 	size_t n;
 
 	make_sub(dir, "trace");
-	put(dir, "other", BYTES("mine"));
+	put_file(dir, "other", BYTES("mine"));
 	put_stream(dir, "trace/s",
 	           JSON("7", "host.1", "},\"nosv\":{\"hwc\":{\"0\":{\"name\":\"../../../oops\"}}"),
 	           BYTES(HEAD RUN("\1") END("\2")));
@@ -260,7 +252,7 @@ Test(ovni_danger, d14_pipes_with_names_of_files)
 
 	put_stream(dir, "a", JSON("7", "host.1", ""), BYTES(HEAD RUN("\1") END("\2")));
 	make_sub(dir, "b");
-	put(dir, "b/stream.obs", BYTES(HEAD RUN("\1") END("\2")));
+	put_file(dir, "b/stream.obs", BYTES(HEAD RUN("\1") END("\2")));
 	snprintf(path, sizeof path, "%s/b/stream.json", dir);
 	cr_assert_eq(mkfifo(path, 0600), 0);
 	make_sub(dir, "c");
@@ -370,7 +362,7 @@ Test(ovni_danger, d25_lines_of_clock_offsets)
 	put_stream(dir, "b", JSON("8", "far.1", ""), BYTES(HEAD RUN("\1") END("\2")));
 	memset(table + strlen(table), 'x', 2000);
 	strcat(table, "\n   \n\r\n1 far 9 9 9\r\n");
-	put(dir, "clock-offsets.txt", table, strlen(table));
+	put_file(dir, "clock-offsets.txt", table, strlen(table));
 	expect_folder(dir, 0, NULL);
 	struct ran r = run("cat", dir);
 	cr_expect(strstr(r.out, " ts=6 ") != NULL && strstr(r.out, " ts=10 ") != NULL, "%s", r.out);
@@ -392,7 +384,7 @@ Test(ovni_danger, clock_offsets_by_name)
 	char *const dir = make_folder(), path[1024];
 
 	put_stream(dir, "a", JSON("7", "host.1", ""), BYTES(HEAD RUN("\1") END("\2")));
-	put(dir, "table", BYTES("titles\n0 host 1000 1000 1\n1 elsewhere 5 5 1\n"));
+	put_file(dir, "table", BYTES("titles\n0 host 1000 1000 1\n1 elsewhere 5 5 1\n"));
 	snprintf(path, sizeof path, "%s/table", dir);
 	struct ran r =
 	    run_tool((const char *const[]){ "validate", "--clock-offsets", path, dir, NULL }, NULL, 0);
@@ -424,11 +416,11 @@ Test(ovni_danger, layouts_one_and_two_are_read)
 	make_sub(dir, "loom.host.1");
 	make_sub(dir, "loom.host.1/proc.7");
 	make_sub(dir, "loom.host.1/proc.8");
-	put(dir, "loom.host.1/proc.7/metadata.json", BYTES(two));
-	put(dir, "loom.host.1/proc.8/metadata.json", BYTES(one));
-	put(dir, "loom.host.1/proc.7/thread.9.json", BYTES(thread));
-	put(dir, "loom.host.1/proc.7/thread.9.obs", BYTES(HEAD RUN("\1") END("\2")));
-	put(dir, "loom.host.1/proc.8/thread.5.obs", BYTES(HEAD RUN("\1") END("\2")));
+	put_file(dir, "loom.host.1/proc.7/metadata.json", BYTES(two));
+	put_file(dir, "loom.host.1/proc.8/metadata.json", BYTES(one));
+	put_file(dir, "loom.host.1/proc.7/thread.9.json", BYTES(thread));
+	put_file(dir, "loom.host.1/proc.7/thread.9.obs", BYTES(HEAD RUN("\1") END("\2")));
+	put_file(dir, "loom.host.1/proc.8/thread.5.obs", BYTES(HEAD RUN("\1") END("\2")));
 	struct ran r = run("validate", dir);
 	cr_expect(r.status == 0 && strstr(r.out, "ovni/old-layout") != NULL &&
 	              strstr(r.out, "ovni/old-unfinished") == NULL,
@@ -439,11 +431,11 @@ Test(ovni_danger, layouts_one_and_two_are_read)
 	cr_expect_not_null(strstr(r.out, "host.1 pid 8 (rank 1, app 1)"), "%s", r.out);
 	cr_expect_not_null(strstr(r.out, "\"tid\":9"), "%s", r.out);
 	ran_free(&r);
-	put(dir, "loom.host.1/proc.7/thread.10.obs", BYTES(HEAD RUN("\1") END("\2")));
+	put_file(dir, "loom.host.1/proc.7/thread.10.obs", BYTES(HEAD RUN("\1") END("\2")));
 	expect_folder(dir, 0,
 	              "there is no thread.10.json in the directory of the stream [ovni/old-unfinished]");
 	/* libovni 1.0.0 wrote streams without suffix. */
-	put(dir, "loom.host.1/proc.8/thread.6", BYTES(HEAD RUN("\1") END("\2")));
+	put_file(dir, "loom.host.1/proc.8/thread.6", BYTES(HEAD RUN("\1") END("\2")));
 	snprintf(path, sizeof path, "%s/loom.host.1/proc.8/thread.6", dir);
 	r = run("cat", path);
 	cr_expect_not_null(strstr(r.out, "thread 6"), "%s", r.out);
@@ -457,52 +449,31 @@ Test(ovni_danger, layouts_one_and_two_are_read)
 
 static void put_text(const char *dir, const char *name, const char *text)
 {
-	put(dir, name, text, strlen(text));
-}
-
-/* Expects a status of a command on a folder, and a text of its output. */
-static void expect_command(const char *command, const char *dir, int status, const char *text)
-{
-	struct ran r = run(command, dir);
-
-	cr_expect_eq(r.status, status, "%s: %d: %s%s", command, r.status, r.out, r.err);
-	cr_expect(strstr(r.out, text) != NULL || strstr(r.err, text) != NULL, "%s: no %s: %s%s", command,
-	          text, r.out, r.err);
-	ran_free(&r);
+	put_file(dir, name, text, strlen(text));
 }
 
 /* /proc/self/mem is a file whose first byte cannot be read. */
-Test(trust, metadata_with_a_read_error)
+static void expect_read_error(const char *name)
 {
-	char *const dir = make_folder(), path[1024];
+	char *const dir = make_folder(), path[1024], want[100];
 	size_t n;
 	char *const stream = read_whole(STREAM, &n);
 
 	cr_assert_not_null(stream);
-	snprintf(path, sizeof path, "%s/stream.obs", dir);
-	cr_assert(write_whole(path, stream, n));
-	snprintf(path, sizeof path, "%s/stream.json", dir);
+	put_file(dir, "stream.obs", stream, n);
+	snprintf(path, sizeof path, "%s/%s", dir, name);
 	cr_assert_eq(symlink("/proc/self/mem", path), 0);
-	expect_command("validate", dir, 2, "stream.json: cannot read: Input/output error");
-	expect_command("convert", dir, 2, "stream.json: cannot read: Input/output error");
+	snprintf(want, sizeof want, "%s: cannot read: Input/output error", name);
+	expect_ran(run("validate", dir), 2, want);
+	expect_ran(run("convert", dir), 2, want);
 	free(stream);
 	remove_folder(dir);
 }
 
-Test(trust, clock_offsets_with_a_read_error)
+Test(trust, files_next_to_a_stream_with_a_read_error)
 {
-	char *const dir = make_folder(), path[1024];
-	size_t n;
-	char *const stream = read_whole(STREAM, &n);
-
-	cr_assert_not_null(stream);
-	snprintf(path, sizeof path, "%s/stream.obs", dir);
-	cr_assert(write_whole(path, stream, n));
-	snprintf(path, sizeof path, "%s/clock-offsets.txt", dir);
-	cr_assert_eq(symlink("/proc/self/mem", path), 0);
-	expect_command("validate", dir, 2, "clock-offsets.txt: cannot read: Input/output error");
-	free(stream);
-	remove_folder(dir);
+	expect_read_error("stream.json");
+	expect_read_error("clock-offsets.txt");
 }
 
 /* Python packages and web servers have files of these names. */
@@ -523,10 +494,9 @@ Test(trust, a_folder_of_other_programs_is_no_trace)
 		char *const dir = make_folder();
 		put_text(dir, files[i][0], files[i][1]);
 		for (size_t k = 0; k < sizeof commands / sizeof commands[0]; k++)
-			expect_command(
-			    commands[k], dir, 2,
-			    ":@0: error: the directory has no trace: the files with the suffix of a "
-			    "format hold no events [input/not-a-file]");
+			expect_ran(run(commands[k], dir), 2,
+			           ":@0: error: the directory has no trace: the files with the suffix of a "
+			           "format hold no events [input/not-a-file]");
 		remove_folder(dir);
 	}
 }
@@ -536,31 +506,30 @@ Test(trust, metadata_of_an_old_layout_without_streams)
 	char *const dir = make_folder();
 
 	put_text(dir, "metadata.json", "{\"version\":1,\"app_id\":1,\"model_version\":\"O1 V1\"}");
-	expect_command("validate", dir, 2, "ovni/old-layout");
-	expect_command("validate", dir, 2, "the directory has no trace");
-	expect_command("convert", dir, 2, "the directory has no trace");
+	expect_ran(run("validate", dir), 2, "ovni/old-layout");
+	expect_ran(run("validate", dir), 2, "the directory has no trace");
+	expect_ran(run("convert", dir), 2, "the directory has no trace");
 	remove_folder(dir);
 }
 
 /* Metadata with keys of ovni is reported by itself. */
 Test(trust, metadata_without_its_stream)
 {
-	expect_command("validate", "testdata/ovni/folders/events-missing", 1,
-	               "there is no stream.obs in its directory [ovni/events-missing]");
-	expect_command("convert", "testdata/ovni/folders/events-missing", 2,
-	               "there is no stream.obs in its directory [ovni/events-missing]");
+	expect_ran(run("validate", "testdata/ovni/folders/events-missing"), 1,
+	           "there is no stream.obs in its directory [ovni/events-missing]");
+	expect_ran(run("convert", "testdata/ovni/folders/events-missing"), 2,
+	           "there is no stream.obs in its directory [ovni/events-missing]");
 }
 
 /* Next to a trace the same files change nothing. */
 Test(trust, other_programs_files_beside_a_trace)
 {
-	char *const dir = make_folder(), path[1024];
+	char *const dir = make_folder();
 	size_t n;
 	char *const trace = read_whole("testdata/htdump/good/wire-little.htdump", &n);
 
 	cr_assert_not_null(trace);
-	snprintf(path, sizeof path, "%s/a.htdump", dir);
-	cr_assert(write_whole(path, trace, n));
+	put_file(dir, "a.htdump", trace, n);
 	put_text(dir, "metadata.json", "{\"name\":\"wheel\"}");
 	struct ran r = run("validate", dir);
 	cr_expect_eq(r.status, 0, "%s", r.out);

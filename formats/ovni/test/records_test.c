@@ -128,7 +128,7 @@ static void note_times(struct first_times *s, const struct batch *b)
 Test(ovni_raw, clock_offsets_are_not_added)
 {
 	static const char offsets[] = "titles\n0 h 1000 1000 1\n";
-	char *const dir = make_folder(), path[600];
+	char *const dir = make_folder();
 	const char *const operand = dir;
 	struct written w;
 
@@ -136,8 +136,7 @@ Test(ovni_raw, clock_offsets_are_not_added)
 	written_start(&w, 5, 0);
 	written_put(&w, "OHe", 7, NULL, 0);
 	written_save(&w, dir, 0);
-	snprintf(path, sizeof path, "%s/clock-offsets.txt", dir);
-	cr_assert(write_whole(path, offsets, sizeof offsets - 1));
+	put_file(dir, "clock-offsets.txt", offsets, sizeof offsets - 1);
 	for (int raw = 0; raw < 2; raw++) {
 		const struct pipeline_job job = { .in.paths = &operand,
 			                          .in.npaths = 1,

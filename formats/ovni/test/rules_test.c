@@ -281,14 +281,6 @@ Test(trust, nranks_without_a_rank)
 	expect_folder("nranks-alone", "nranks-alone", false);
 }
 
-static void put_file(const char *dir, const char *name, const void *p, size_t n)
-{
-	char path[1024];
-
-	snprintf(path, sizeof path, "%s/%s", dir, name);
-	cr_assert(write_whole(path, p, n), "%s", path);
-}
-
 /* Creates a folder of one stream whose thread starts and ends. */
 static char *one_stream(const char *loom, const char *part, const char *more, const void *events, size_t n)
 {

@@ -330,15 +330,12 @@ Test(ovni_document, positions_in_stream_json)
 	char *const stream = read_whole("testdata/ovni/good/document.obs", &n);
 
 	cr_assert_not_null(stream);
+	snprintf(path, sizeof path, "%s/stream.obs", dir);
+	cr_assert(write_whole(path, stream, n));
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		snprintf(path, sizeof path, "%s/stream.json", dir);
-		cr_assert(write_whole(path, rows[i].json, strlen(rows[i].json)));
-		snprintf(path, sizeof path, "%s/stream.obs", dir);
-		cr_assert(write_whole(path, stream, n));
-		struct ran r = run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0);
-		cr_expect_eq(r.status, 1);
-		cr_expect_not_null(strstr(r.out, rows[i].want), "%s: %s", rows[i].want, r.out);
-		ran_free(&r);
+		put_file(dir, "stream.json", rows[i].json, strlen(rows[i].json));
+		expect_ran(run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0), 1,
+		           rows[i].want);
 	}
 	free(stream);
 	remove_folder(dir);
@@ -362,12 +359,9 @@ static const char stream[] =
 Test(ovni_counter, series_have_the_names_of_the_metadata)
 {
 	char *const dir = make_folder();
-	char path[1024];
 
-	snprintf(path, sizeof path, "%s/stream.json", dir);
-	cr_assert(write_whole(path, metadata, sizeof metadata - 1));
-	snprintf(path, sizeof path, "%s/stream.obs", dir);
-	cr_assert(write_whole(path, stream, sizeof stream - 1));
+	put_file(dir, "stream.json", metadata, sizeof metadata - 1);
+	put_file(dir, "stream.obs", stream, sizeof stream - 1);
 	const char *const args[] = { "convert", "--to", "chrome", dir, "-", NULL };
 	struct ran r = run_tool(args, NULL, 0);
 	cr_expect_eq(r.status, 0, "%s", r.err);

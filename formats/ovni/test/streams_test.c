@@ -472,8 +472,7 @@ static void put_streams(const char *dir)
 	memcpy(large, HEADER, 8);
 	for (size_t n = 8; n < 8 + 6000 * 12; n += 12)
 		memcpy(large + n, SHORT_EVENT, 12);
-	snprintf(path, sizeof path, "%s/begin", dir);
-	cr_assert(write_whole(path, large, 8 + 6000 * 12));
+	put_file(dir, "begin", large, 8 + 6000 * 12);
 	free(large);
 }
 

@@ -31,6 +31,9 @@ void expect_ran(struct ran r, int status, const char *words);
 char *read_whole(const char *path, size_t *n);
 bool write_whole(const char *path, const void *p, size_t n);
 
+/* Writes a file into a folder; fails the test if that cannot be done. */
+void put_file(const char *dir, const char *name, const void *p, size_t n);
+
 /* Compressed copies, to be freed; abort() when it cannot be done. */
 void *gzip_copy(const void *p, size_t n, size_t *packed);
 void *zstd_copy(const void *p, size_t n, size_t *packed);

@@ -240,6 +240,14 @@ bool write_whole(const char *path, const void *p, size_t n)
 	return fclose(f) == 0 && ok;
 }
 
+void put_file(const char *dir, const char *name, const void *p, size_t n)
+{
+	char path[1024];
+
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	cr_assert(write_whole(path, p, n), "%s", path);
+}
+
 void *gzip_copy(const void *p, size_t n, size_t *packed)
 {
 	const size_t cap = 2 * n + 4096;
