@@ -149,11 +149,7 @@ Test(chrome_parts, of_nothing)
 
 static void expect_mistake(const char *const *args, const char *says)
 {
-	struct ran r = run_tool(args, NULL, 0);
-
-	cr_expect_eq(r.status, 3);
-	cr_expect_not_null(strstr(r.err, says), "%s", r.err);
-	ran_free(&r);
+	expect_ran(run_tool(args, NULL, 0), 3, says);
 }
 
 Test(chrome_parts, mistakes_in_options)

@@ -194,14 +194,9 @@ Test(trust, a_float_that_is_described_as_a_double)
 		cr_expect_not_null(strstr(r.out, " x=1.5 n=7"), "%s", r.out);
 		cr_expect_not_null(strstr(r.out, "work"), "what follows is read too: %s", r.out);
 		ran_free(&r);
-		r = run_tool((const char *const[]){ "validate", files[i], NULL }, NULL, 0);
-		cr_expect_eq(r.status, 0, "%s", r.out);
-		cr_expect_not_null(
-		    strstr(r.out,
+		expect_ran(run_tool((const char *const[]){ "validate", files[i], NULL }, NULL, 0), 0,
 		           "warning: field \"x\" of class \"Own\" (\"float\") is DOUBLE of 4 bytes: it is "
-		           "read as FLOAT [htdump/float-as-double]"),
-		    "%s", r.out);
-		ran_free(&r);
+		           "read as FLOAT [htdump/float-as-double]");
 	}
 }
 

@@ -113,14 +113,8 @@ Test(ovni_danger, d2_a_page_ends_with_the_head_of_a_jumbo_event)
 	put_file(dir, "stream.obs", page, sizeof page);
 	char path[1024];
 	snprintf(path, sizeof path, "%s/stream.obs", dir);
-	struct ran r = run("validate", path);
-	cr_expect(
-	    r.status == 1 &&
-	        strstr(r.out,
-	               "@4084: error: jumbo size: 12 of the event's 16 bytes are present [ovni/cut-event]") !=
-	            NULL,
-	    "%d: %s", r.status, r.out);
-	ran_free(&r);
+	expect_ran(run("validate", path), 1,
+	           "@4084: error: jumbo size: 12 of the event's 16 bytes are present [ovni/cut-event]");
 	remove_folder(dir);
 }
 
@@ -279,9 +273,7 @@ Test(ovni_danger, d16_more_streams_than_descriptors)
 		put_stream(dir, name, json, BYTES(HEAD RUN("\1") END("\2")));
 	}
 	snprintf(command, sizeof command, "ulimit -n 32 && exec '%s' stats '%s'", tool_path(), dir);
-	struct ran r = run_program((const char *const[]){ "sh", "-c", command, NULL }, NULL, 0);
-	cr_expect(r.status == 0 && strstr(r.out, "600") != NULL, "%d: %.400s%.400s", r.status, r.out, r.err);
-	ran_free(&r);
+	expect_ran(run_program((const char *const[]){ "sh", "-c", command, NULL }, NULL, 0), 0, "600");
 	remove_folder(dir);
 }
 
@@ -386,20 +378,15 @@ Test(ovni_danger, clock_offsets_by_name)
 	put_stream(dir, "a", JSON("7", "host.1", ""), BYTES(HEAD RUN("\1") END("\2")));
 	put_file(dir, "table", BYTES("titles\n0 host 1000 1000 1\n1 elsewhere 5 5 1\n"));
 	snprintf(path, sizeof path, "%s/table", dir);
-	struct ran r =
-	    run_tool((const char *const[]){ "validate", "--clock-offsets", path, dir, NULL }, NULL, 0);
-	cr_expect(r.status == 0 &&
-	              strstr(r.out, "no loom is on the host \"elsewhere\" [ovni/clock-host]") != NULL,
-	          "%d: %s", r.status, r.out);
-	ran_free(&r);
-	r = run_tool((const char *const[]){ "cat", "--clock-offsets", path, dir, NULL }, NULL, 0);
+	expect_ran(run_tool((const char *const[]){ "validate", "--clock-offsets", path, dir, NULL }, NULL, 0),
+	           0, "no loom is on the host \"elsewhere\" [ovni/clock-host]");
+	struct ran r = run_tool((const char *const[]){ "cat", "--clock-offsets", path, dir, NULL }, NULL, 0);
 	cr_expect(strstr(r.out, " ts=1001 ") != NULL && strstr(r.out, " ts=1002 ") != NULL, "%s", r.out);
 	ran_free(&r);
-	r = run_tool((const char *const[]){ "validate", "--clock-offsets", "/nowhere/at/all", dir, NULL },
-	             NULL, 0);
-	cr_expect(r.status != 0 && strstr(r.out, "ovni/clock-offsets") != NULL, "%d: %s%s", r.status, r.out,
-	          r.err);
-	ran_free(&r);
+	expect_ran(
+	    run_tool((const char *const[]){ "validate", "--clock-offsets", "/nowhere/at/all", dir, NULL },
+	             NULL, 0),
+	    2, "ovni/clock-offsets");
 	remove_folder(dir);
 }
 
