@@ -442,6 +442,12 @@ bool chrome_is_key(struct slice key);
 
 /* ---- document/wide.c: files in UTF-16 ---- */
 
+/* Whether a text begins with the byte order mark of UTF-16. */
+static inline bool chrome_has_wide_mark(struct slice s)
+{
+	return s.n >= 2 && (memcmp(s.p, "\xff\xfe", 2) == 0 || memcmp(s.p, "\xfe\xff", 2) == 0);
+}
+
 /* Continues reading as UTF-16.  Returns false on OOM. */
 bool chrome_wide_begin(struct chrome_reading *st, bool big);
 

@@ -202,9 +202,9 @@ int chrome_probe(struct slice head, bool complete)
 	const char *p = head.p, *const e = head.p + head.n;
 	int bits = 0;
 
-	if (head.n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+	if (utf8_has_mark(p, head.n))
 		p += 3;
-	if (head.n >= 2 && (memcmp(p, "\xff\xfe", 2) == 0 || memcmp(p, "\xfe\xff", 2) == 0))
+	if (chrome_has_wide_mark(head))
 		return probe_wide(head, *p == '\xfe');
 	p = json_skip_blanks(p, e);
 	if (p == e)

@@ -66,7 +66,7 @@ int ndjson_probe(struct slice head, bool complete)
 {
 	const char *p = head.p, *const e = p + head.n;
 
-	p += head.n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	p += utf8_has_mark(p, head.n) ? 3 : 0;
 	int bits = probe_object(p, e, complete);
 	for (int i = 1; i < PROBED_LINES && bits == 0; i++) {
 		const char *const feed = memchr(p, '\n', (size_t)(e - p));

@@ -10,6 +10,12 @@
  * points above U+10FFFF).  Fast on ASCII. */
 size_t utf8_valid_prefix(const char *p, size_t n);
 
+/* Whether a text begins with the byte order mark of UTF-8, of 3 bytes. */
+static inline bool utf8_has_mark(const char *p, size_t n)
+{
+	return n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0;
+}
+
 static inline bool utf8_valid(const char *p, size_t n)
 {
 	return utf8_valid_prefix(p, n) == n;

@@ -784,7 +784,7 @@ const char *json_document_fault(const char *p, size_t n, unsigned depth, size_t 
 	enum json_kind kind;
 
 	*at = 0;
-	if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+	if (utf8_has_mark(p, n))
 		return "byte order mark";
 	const char *end = json_value(&x, json_skip_blanks(p, e), e, &kind);
 	if (end != NULL && (end = json_skip_blanks(end, e)) < e)

@@ -189,7 +189,7 @@ static const char *find_tag_directive(struct slice text)
  * lines would seem less indented. */
 static size_t bom_size(struct slice text)
 {
-	return text.n >= 3 && memcmp(text.p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	return utf8_has_mark(text.p, text.n) ? 3 : 0;
 }
 
 /* Parses a text in valid UTF-8 that must be one document.  Returns NULL with *error set. */

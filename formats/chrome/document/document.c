@@ -607,9 +607,9 @@ static enum record_status start_step(struct chrome_reading *st, struct record *r
 	if (e - st->p < 3 && !st->last)
 		return RECORD_MORE;
 	const bool first = chrome_offset(st, st->p) == 0;
-	const bool mark = first && e - st->p >= 3 && memcmp(st->p, "\xef\xbb\xbf", 3) == 0;
-	const bool wide = first && st->wide == NULL && e - st->p >= 2 &&
-	                  (memcmp(st->p, "\xff\xfe", 2) == 0 || memcmp(st->p, "\xfe\xff", 2) == 0);
+	const bool mark = first && utf8_has_mark(st->p, (size_t)(e - st->p));
+	const bool wide =
+	    first && st->wide == NULL && chrome_has_wide_mark(slice_of(st->p, (size_t)(e - st->p)));
 	if (mark || wide) {
 		chrome_report(st, mark ? CHROME_RULE_BYTE_ORDER_MARK : CHROME_RULE_UTF_16, st->p,
 		              mark ? "the bytes ef bb bf" : "a byte order mark of UTF-16");

@@ -178,8 +178,7 @@ static bool holds_negative_wide(struct slice s)
 uint64_t chrome_zero(struct input *in)
 {
 	const struct slice head = reader_peek(in, HEAD);
-	const bool wide =
-	    head.n >= 2 && (memcmp(head.p, "\xff\xfe", 2) == 0 || memcmp(head.p, "\xfe\xff", 2) == 0);
+	const bool wide = chrome_has_wide_mark(head);
 
 	return (wide ? holds_negative_wide(head) : holds_negative_time(head)) ? TRACE_ZERO : 0;
 }

@@ -357,7 +357,7 @@ static void recover_damaged_line(struct recovery *rc, const char *from, size_t n
 	const char *p = s->copy.p, *const e = ndjson_text_end(p, p + n);
 	s->from = p;
 	s->any = false;
-	if (input_offset(in, in->p) == n && e - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+	if (input_offset(in, in->p) == n && utf8_has_mark(p, (size_t)(e - p)))
 		replace(rc, p += 3, "", 0, NDJSON_RULE_NOT_JSON, "a byte order mark");
 	for (bool first = true; p != NULL && !rc->r->no_memory; first = false) {
 		p = find_start(p, e, first);
