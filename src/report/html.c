@@ -192,7 +192,7 @@ static void put_findings(struct report *r, const struct report_totals *totals)
 	if (r->dropped > 0)
 		text_printf(t, "; %" PRIu64 " do not fit on this page", r->dropped);
 	text_str(t, "</p>\n");
-	begin_fold(t, folds_files, s->nfiles, "files");
+	begin_fold(t, folds_files, totals->files, "files");
 	if (s->nfiles > 1 || s->nrules > 0) {
 		text_str(
 		    t,
