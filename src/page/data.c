@@ -11,6 +11,7 @@
  *   samples               for each kind its stacks: depth, name, samples; with two sides, also old samples
  *   rows                  the table of spans; last element: the first octave, then a count for each octave
  *   counters, matrix, flows
+ *   values                of a counter: for each bin null, the value, or least, largest and last value
  *
  * An octave is 0 to 63 ns, 64 to 127 ns, and so on. */
 #include "page/page.h"
@@ -571,17 +572,22 @@ static void put_series(struct data *d, const struct page_series *s)
 	json_out_u64(&d->o, "step", step);
 	json_out_begin(&d->o, "values", "[");
 	for (uint32_t b = 0; b < s->nbins; b += step) {
-		double min = INFINITY, max = -INFINITY;
+		double min = INFINITY, max = -INFINITY, last = 0;
 		for (uint32_t i = b; i < b + step && i < s->nbins; i++) {
 			min = s->bins[i].min < min ? s->bins[i].min : min;
 			max = s->bins[i].max > max ? s->bins[i].max : max;
+			last = s->bins[i].min <= s->bins[i].max ? s->bins[i].last : last;
 		}
 		if (min > max) {
 			json_out_null(&d->o, NULL);
-			json_out_null(&d->o, NULL);
-		} else {
+		} else if (min < max) {
+			json_out_begin(&d->o, NULL, "[");
 			put_real(d, min);
 			put_real(d, max);
+			put_real(d, last);
+			json_out_end(&d->o, "]");
+		} else {
+			put_real(d, min);
 		}
 	}
 	json_out_end(&d->o, "]}");

@@ -107,7 +107,7 @@ extern const struct page_sampled page_sampled[PAGE_FLAMES];
 #define PAGE_SERIES 256U
 
 struct page_value {
-	double min, max;
+	double min, max, last;
 };
 
 /* A field of a counter on a track. */

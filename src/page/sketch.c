@@ -71,6 +71,7 @@ static void value_join(void *value, const void *other)
 		return;
 	to->min = from->min < to->min ? from->min : to->min;
 	to->max = from->max > to->max ? from->max : to->max;
+	to->last = from->last;
 }
 
 /* Joins each 2^by bins to one; *first and *n: the first bin and their number. */
@@ -307,7 +308,7 @@ static bool add_value(struct page *p, struct page_series *s, uint64_t ts, double
 			return false;
 		s->bins[s->nbins++] = (struct page_value){ .min = INFINITY, .max = -INFINITY };
 	}
-	const struct page_value one = { v, v };
+	const struct page_value one = { v, v, v };
 	value_join(&s->bins[bin - s->first_bin], &one);
 	s->count++;
 	s->min = v < s->min ? v : s->min;
@@ -476,8 +477,11 @@ bool matrix_html(struct text *t, const struct page *p)
 		matrix_free(m);
 		return false;
 	}
-	text_printf(t, "<p>Self time of a name in each of %u %s", (unsigned)m->all_units,
-	            m->by_process ? "processes" : "threads");
+	if (m->all_units == 1)
+		text_str(t, "<p>Self time of a name in one thread");
+	else
+		text_printf(t, "<p>Self time of a name in each of %u %s", (unsigned)m->all_units,
+		            m->by_process ? "processes" : "threads");
 	if (m->ncolumns < m->all_units)
 		text_printf(t, "; the picture shows %u of them, by time", (unsigned)m->ncolumns);
 	text_str(t, ".</p>\n");

@@ -17,6 +17,14 @@ async function open(browser, name) {
 	page.on('dialog', d => { fail(name, 'a dialog'); d.dismiss(); });
 	page.on('request', r => { if (!/^(file|data):/.test(r.url())) fail(name, `a request: ${r.url()}`); });
 	await page.setViewport({ width: 1280, height: 900 });
+	await page.evaluateOnNewDocument(() => {
+		const put = CanvasRenderingContext2D.prototype.fillText;
+		window.written = [];
+		CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+			window.written.push({ text, x, y, end: x + this.measureText(text).width });
+			put.call(this, text, x, y);
+		};
+	});
 	const begun = Date.now();
 	await page.goto('file://' + path.resolve(folder, name + '.html'));
 	await page.waitForSelector('html[data-ready]', { timeout: 20000 });
@@ -76,14 +84,93 @@ async function useTimeline(page, name) {
 		fail(name, `0 does not show the whole trace: ${await text()}`);
 }
 
+// Keys of the browser, a wheel that moves sideways, a drag that ends outside, a chosen track, labels, and hover texts.
+async function useNames(page, name) {
+	if (name !== 'names')
+		return;
+	const picture = '#timeline-picture', text = () => page.$eval(picture + ' .tools .range', e => e.textContent);
+	const r = await page.$eval(picture + ' .stage', e => { e.scrollIntoView(); e.focus(); const b = e.getBoundingClientRect(); return { x: b.x + 1, y: b.y + 1, width: e.clientWidth, height: b.height }; });
+	const left = r.x + Math.min(220, Math.floor(r.width / 3)), width = r.x + r.width - 4 - left;
+	const spans = [['L', 0, 100], ['\u{1f600}', 100000, 20000], ['next', 120000, 30000], ['inside', 125000, 5000], ['last', 1000000000, 1000]];
+	await page.keyboard.down('Control');
+	await press(page, ['+']);
+	await page.keyboard.up('Control');
+	await rest(50);
+	if (await text() !== '0 ns to 1.00 s: 1.000 s')
+		fail(name, `keys of the browser zoom the timeline: ${await text()}`);
+	await page.mouse.move(left + width / 2, r.y + 70);
+	await press(page, ['+']);
+	await page.mouse.wheel({ deltaX: r.width / 2 });
+	await rest(100);
+	if (!/^500 ms to 1\.000 s: 500\.0 ms$/.test(await text()))
+		fail(name, `a wheel to the right shows ${await text()}`);
+	await press(page, ['0']);
+	await page.mouse.down();
+	await page.mouse.move(r.x - 5, r.y + 70, { steps: 3 });
+	await page.mouse.up();
+	await rest(50);
+	if (!/^0 ns to (499|500|501) ms: /.test(await text()))
+		fail(name, `a drag beyond the picture shows ${await text()}`);
+	for (const [keys, back, from, to] of [[0, '-', 0, 1000001000], [28, '-', 0, 0], [12, 'ArrowLeft', 0, 244140.869], [13, 'ArrowLeft', 0, 122070.434]]) {
+		await press(page, ['0']);
+		for (let i = 0; i < keys; i++)
+			await press(page, back === '-' ? ['+'] : ['ArrowLeft', '+', 'ArrowLeft', 'ArrowLeft', 'ArrowLeft']);
+		await rest(50);
+		const before = await page.evaluate(() => window.written.length);
+		for (let i = 0; i < (back === '-' ? 12 : 1); i++) {
+			await press(page, [back]);
+			await rest(50);
+		}
+		const labels = await page.evaluate(n => window.written.slice(n).filter(w => w.y === 44), before); // from left to right, again and again
+		if (labels.length < 2 || labels.some((l, i) => i > 0 && l.x > labels[i - 1].x && l.x < labels[i - 1].end))
+			fail(name, `labels of times: ${labels.map(l => `${l.text} at ${l.x}`)}`);
+		for (const [what, start, dur] of to > 0 ? spans : [])
+			for (const inside of [0, 0.5, 0.9]) {
+				const x = Math.ceil(left + (start + dur * inside - from) / (to - from) * width);
+				if (dur / (to - from) * width < 8 || x > left + width)
+					continue;
+				for (const y of what === 'inside' ? [58 + 10, 58 + 26 + 1 + 19] : [58 + 26 + 1 + 6]) { // its strip, its row
+					await page.mouse.move(x, r.y + y);
+					const said = await page.$eval('.tip', e => e.textContent.replace(/\u2009/g, ''));
+					if (!said.startsWith(what) || !said.includes(`duration ${dur} ns\nstart ${start} ns`))
+						fail(name, `at ${inside} of ${what}, ${keys} times zoomed, the picture says ${said}`);
+				}
+			}
+	}
+	await page.focus(picture + ' .stage');
+	await press(page, ['0', 'ArrowDown']);
+	await rest(50);
+	if (!await page.$eval(picture + ' .stage', (e, before) => e.getBoundingClientRect().height > before + 200, r.height))
+		fail(name, 'the chosen track does not show all rows');
+	// A counter that is out of sight while the time moves: 1, 5 and 2 at the beginning, 2 at the end.
+	await page.setViewport({ width: 1280, height: 300 });
+	await page.$eval(picture + ' .stage', e => e.scrollIntoView());
+	await press(page, ['+', '+', '+']);
+	await page.$eval('#counters-picture canvas', e => e.scrollIntoView());
+	await rest(150);
+	const line = await page.$eval('#counters-picture canvas', e => {
+		const column = e.getContext('2d').getImageData(0, 0, 1, e.height).data;
+		return column.findIndex((v, i) => i % 4 === 0 && v !== column[0]) / 4;
+	});
+	if (line !== 40)
+		fail(name, `the line of a counter: ${line}`);
+	await page.focus(picture + ' .stage');
+	await press(page, ['0']);
+	await page.setViewport({ width: 1280, height: 900 });
+}
+
 async function useStacks(page, name, picture) {
 	const box = picture + ' .stage';
 	if (!await page.$(box))
 		return;
 	await page.type(picture + ' input[type=search]', 'e');
 	await rest(100);
-	if (!/match/.test(await page.$eval(picture + ' .tools .range', e => e.textContent)))
-		fail(name, 'searching stacks finds nothing to say');
+	const found = await page.$eval(picture + ' .tools .range', e => e.textContent);
+	const match = /^([\d\u2009]+) boxes match, ([\d.]+) %/.exec(found);
+	if (!match || Number(match[2]) > 100)
+		fail(name, `searching stacks says: ${found}`);
+	else if (name === 'names' && match[1] !== '33')
+		fail(name, `not all boxes that match are counted: ${found}`);
 	await page.focus(box);
 	await press(page, ['ArrowDown', 'ArrowRight', 'ArrowDown', 'Enter', 'ArrowUp', 'Escape']);
 	await rest(400);
@@ -177,10 +264,13 @@ const browser = await puppeteer.launch({ executablePath: chromium, headless: tru
 for (const name of fs.readFileSync(path.join(folder, 'pages'), 'utf8').split('\n').filter(Boolean))
 	try {
 		const { page, took } = await open(browser, name);
+		await useNames(page, name);
 		await useTimeline(page, name);
 		for (const picture of ['#flame-picture', '#samples-cpu-picture', '#samples-off-cpu-picture', '#samples-alloc-picture'])
 			await useStacks(page, name, picture);
 		await useTable(page, name);
+		if (await page.evaluate(() => window.written.some(w => !w.text.isWellFormed())))
+			fail(name, 'a picture has half a character');
 		await compare(page, name);
 		await compareSamples(page, name);
 		await violations(page, name, 'light');

@@ -44,6 +44,15 @@ page empty 2 "$dir/empty.json"
 node src/page/test/hostile.mjs "$dir/hostile.json" "$dir/many.json"
 printf '[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":5,"name":"a"},{"ph":"X","pid":1,"tid":1,"ts":90128000000,"dur":5,"name":"b"}]' >"$dir/days.json"
 page days 0 "$dir/days.json"
+span='{"ph":"X","pid":1,"tid":1,"ts":%s,"dur":%s,"name":"%s"},'
+{
+	printf "[$span" 0 0.1 "$(printf 'L%.0s' $(seq 200))"
+	printf "$span" 100 20 "$(printf '\360\237\230\200%.0s' $(seq 60))" 120 30 next 125 5 inside
+	for i in $(seq 30); do printf "$span" "$((200 + i))" "$((99 - 2 * i))" "level $i"; done
+	printf '{"ph":"C","pid":1,"ts":%s,"name":"c","args":{"v":%s}},' 0 1 1 5 2 2 1000000 2
+	printf "$span" 1000000 1 last | sed 's/,$/]/'
+} >"$dir/names.json"
+page names 0 "$dir/names.json"
 page hostile 0 "$dir/hostile.json"
 page many 0 "$dir/many.json"
 page profile 0 testdata/chrome/good/profile.json

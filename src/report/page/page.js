@@ -105,11 +105,14 @@ function readColors() {
 		colors.text.push(get('t' + i));
 	}
 	colors.rgb = colors.fill.map(rgbOf);
-	colors.waitRgb = rgbOf(colors.wait);
+	colors.pixels = colors.rgb.map(pixelOf);
+	colors.waitPixel = pixelOf(rgbOf(colors.wait));
 	colors.backRgb = rgbOf(colors.back);
+	colors.shades = Array.from({ length: 65 }, (_, i) => mix(colors.backRgb, colors.rgb[0], i / 64));
 }
 
 const rgbOf = hex => [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16));
+const pixelOf = rgb => new Uint32Array(Uint8Array.of(...rgb, 255).buffer)[0];
 const mix = (a, b, part) => `rgb(${a.map((v, i) => Math.round(v + (b[i] - v) * part)).join(' ')})`;
 
 // The relative luminance of WCAG: above 0.179 black text has more contrast than white.
@@ -175,16 +178,16 @@ function fit(c, text, width) {
 		return '';
 	if (text.length * 10 < width || c.measureText(text).width <= width)
 		return text;
-	text = text.replace(/[\u2068\u2069]/g, '');
-	let low = 0, high = text.length;
+	const chars = Array.from(text.replace(/[\u2068\u2069]/g, ''));
+	let low = 0, high = chars.length;
 	while (low < high) {
 		const n = (low + high + 1) >> 1;
-		if (c.measureText(shortened(text, n)).width <= width)
+		if (c.measureText(shortened(chars, n)).width <= width)
 			low = n;
 		else
 			high = n - 1;
 	}
-	return low > 0 ? shortened(text, low) : '';
+	return low > 0 ? shortened(chars, low) : '';
 }
 
 // Two texts cut to a width: the second one; it is left out if the first takes more than three quarters.
@@ -193,7 +196,7 @@ function fitPair(c, first, second, width) {
 	return taken > width * 3 / 4 ? fit(c, first, width) : first + fit(c, second, width - taken);
 }
 
-const shortened = (text, n) => text.slice(0, Math.ceil(n / 3)) + '…' + text.slice(text.length - Math.floor(n * 2 / 3));
+const shortened = (chars, n) => chars.slice(0, Math.ceil(n / 3)).join('') + '…' + chars.slice(chars.length - Math.floor(n * 2 / 3)).join('');
 
 // ---- tooltip, and a line for screen readers that speaks at rest ----
 
@@ -225,6 +228,19 @@ function speaker(note) {
 const length = data ? Math.max(1, Number(data.length)) : 1;
 const view = { from: 0, to: length };
 const listeners = []; // called when the window moves
+
+// Draws again when the window moves, but out of sight not before it is seen.
+function follow(box, draw) {
+	let seen = false, late = false;
+	pictures.push(draw);
+	listeners.push(() => { late = !seen; if (seen) soon(draw); });
+	new IntersectionObserver(entries => {
+		seen = entries[entries.length - 1].isIntersecting;
+		if (seen && late)
+			soon(draw);
+		late = late && !seen;
+	}).observe(box);
+}
 
 // Bins of a track at several widths: level k has bins of 2^k of the data's.
 function levelsOf(n, color, busy, waiting, name) {
@@ -306,7 +322,8 @@ function joinTracks(tracks) {
 
 // ---- timeline: the picture ----
 
-// Mean shares of the bins in [from, to), in bins of the level.
+// Mean shares of the bins in [from, to), in bins of the level: an object that the next call changes.
+const mean = { busy: 0, waiting: 0, color: 7, name: 0 };
 function sample(level, from, to) {
 	const a = Math.max(0, Math.floor(from)), b = Math.min(level.n, Math.max(Math.ceil(to), a + 1));
 	let busy = 0, waiting = 0, best = -1, color = 7, name = 0;
@@ -321,19 +338,26 @@ function sample(level, from, to) {
 			name = level.name[i];
 		}
 	}
-	return { busy: busy / (b - a), waiting: waiting / (b - a), color, name };
+	mean.busy = busy / (b - a);
+	mean.waiting = waiting / (b - a);
+	mean.color = color;
+	mean.name = name;
+	return mean;
 }
 
+const DEEPEST = 60; // rows of spans of the chosen track
+
 function timeline(place, tracks) {
-	const s = stage('Timeline', 'Keys: + and − zoom, ← → move, ↑ ↓ choose a track, 0 shows the whole trace. ' +
+	const s = stage('Timeline', 'Keys: + and − zoom, ← → move, ↑ ↓ or a click choose a track, which shows all rows of its spans; 0 shows the whole trace. ' +
 		'The wheel zooms while the picture has the focus or Ctrl is held; drag to choose a time.');
 	const speak = speaker(s.note), gutter = () => Math.min(220, Math.floor(s.box.clientWidth / 3));
 	const many = tracks.length > 60 && new Set(tracks.map(t => t.group)).size > 1;
 	let rows = many ? joinTracks(tracks) : tracks, tall = [], chosen = -1, drag = null;
-	const range = make('span', { class: 'range' });
+	const range = make('span', { class: 'range' }), copy = document.createElement('canvas'); // copy, image: of the strips
+	let image = null;
 	const least = Math.min(length, Math.max(20, length / 2 ** 45)); // of a window; Numbers tell its times apart
-	const shown = `${tracks.length} of ${data.all_tracks} tracks shown, by busy time; each bin is ${time(data.bin)}; ` +
-		`${number(data.spans_shown)} of ${number(data.spans_all)} spans are drawn, the longest of each stretch. ` +
+	const shown = `${tracks.length} of ${data.all_tracks} tracks with spans shown, by busy time; each bin is ${time(data.bin)}; ` +
+		`${number(data.spans_shown)} of ${number(data.spans_all)} spans are on this page, the longest of each stretch. ` +
 		'Heights are square roots of shares.';
 	const toggle = button('Show all tracks', () => {
 		rows = rows === tracks ? joinTracks(tracks) : tracks;
@@ -346,8 +370,8 @@ function timeline(place, tracks) {
 		const strip = rows.length <= 12 ? 26 : rows.length <= 60 ? 16 : 6;
 		const deep = rows.length <= 12 ? 8 : rows.length <= 60 ? 3 : 0;
 		let y = 58;
-		tall = rows.map(t => {
-			const levels = Math.min(deep, t.list.n > 0 ? t.depth + 1 : 0);
+		tall = rows.map((t, i) => {
+			const levels = Math.min(i === chosen ? DEEPEST : deep, t.list.n > 0 ? t.depth + 1 : 0);
 			const row = { y, strip, levels, height: strip + levels * 13 + (strip > 6 ? 5 : 1) };
 			y += row.height;
 			return row;
@@ -362,11 +386,16 @@ function timeline(place, tracks) {
 		step *= [1, 2, 5, 10].find(m => span / (step * m) <= Math.max(2, width / 110)) || 10;
 		const [unit, size] = UNITS.find(u => step >= u[1]) || UNITS[3];
 		c.fillStyle = colors.soft;
+		let free = left;
 		for (let t = Math.ceil(view.from / step) * step; t <= view.to; t += step) {
 			const x = left + (t - view.from) / span * width;
-			const label = `${number(Number((t / size).toFixed(6)))} ${unit}`, right = x + 3 + c.measureText(label).width;
+			const label = `${number(Number((t / size).toFixed(6)))} ${unit}`, wide = c.measureText(label).width;
+			const at = x + 3 + wide > left + width ? x - 3 - wide : x + 3;
 			c.fillRect(x, 36, 1, bottom - 36);
-			c.fillText(label, right > left + width ? 2 * x - right : x + 3, 44);
+			if (at >= free) {
+				c.fillText(label, at, 44);
+				free = at + wide + 6;
+			}
 			if (!(t + step > t))
 				break;
 		}
@@ -396,27 +425,29 @@ function timeline(place, tracks) {
 		Math.max(0, Math.min(t.levels.length - 1, Math.floor(Math.log2(Math.max(1, ns / data.bin)))));
 
 	function strips(c, left, width) {
-		const image = c.createImageData(width, s.height), pixels = image.data, perPixel = (view.to - view.from) / width;
+		if (copy.width !== width || copy.height !== s.height || !image) {
+			copy.width = width;
+			copy.height = s.height;
+			image = c.createImageData(width, s.height);
+		}
+		const pixels = new Uint32Array(image.data.buffer).fill(0), perPixel = (view.to - view.from) / width;
+		const busy = new Uint8Array(width), waits = new Uint8Array(width), fill = new Uint32Array(width); // of a column
 		rows.forEach((t, i) => {
 			const { y, strip } = tall[i], k = levelFor(t, perPixel), level = t.levels[k];
+			const first = binAt(t, k, view.from), step = perPixel / data.bin / 2 ** k;
 			for (let x = 0; x < width; x++) {
-				const from = binAt(t, k, view.from + x * perPixel), v = sample(level, from, from + perPixel / data.bin / 2 ** k);
-				if (!v)
-					continue;
-				const busy = Math.min(strip, Math.ceil(Math.sqrt(v.busy) * strip - 0.01));
-				const waits = Math.min(strip, Math.ceil(Math.sqrt(Math.min(1, v.busy + v.waiting)) * strip - 0.01));
-				for (let h = 0; h < Math.max(busy, waits); h++) {
-					const rgb = h < busy ? colors.rgb[v.color] : colors.waitRgb, at = ((y + strip - 1 - h) * width + x) * 4;
-					pixels[at] = rgb[0];
-					pixels[at + 1] = rgb[1];
-					pixels[at + 2] = rgb[2];
-					pixels[at + 3] = 255;
-				}
+				const v = sample(level, first + x * step, first + (x + 1) * step);
+				busy[x] = v ? Math.min(strip, Math.ceil(Math.sqrt(v.busy) * strip - 0.01)) : 0;
+				waits[x] = v ? Math.min(strip, Math.ceil(Math.sqrt(Math.min(1, v.busy + v.waiting)) * strip - 0.01)) : 0;
+				fill[x] = v ? colors.pixels[v.color] : 0;
 			}
+			for (let h = 0, at = (y + strip - 1) * width; h < strip; h++, at -= width)
+				for (let x = 0; x < width; x++)
+					if (h < busy[x])
+						pixels[at + x] = fill[x];
+					else if (h < waits[x])
+						pixels[at + x] = colors.waitPixel;
 		});
-		const copy = document.createElement('canvas');
-		copy.width = width;
-		copy.height = s.height;
 		copy.getContext('2d').putImageData(image, 0, 0);
 		c.imageSmoothingEnabled = false;
 		c.drawImage(copy, left, 0);
@@ -454,12 +485,13 @@ function timeline(place, tracks) {
 				c.lineWidth = 2;
 				c.strokeRect(1, y - 1, s.width - 2, height);
 			}
-			if (strip < 12 && i % 3 !== 0)
+			if (strip < 12 && i % 3 !== 0 && i !== chosen)
 				return;
 			c.fillStyle = colors.front;
 			const withProcess = t.process !== t.name && (t.process !== process || strip >= 12);
 			process = t.process;
-			c.fillText(withProcess ? fitPair(c, t.name, ' · ' + t.process, left - 8) : fit(c, t.name, left - 8), 4, y + strip / 2 + 1);
+			c.fillText(withProcess ? fitPair(c, t.name, ' · ' + t.process, left - 8) : fit(c, t.name, left - 8), 4,
+				y + (i === chosen && strip < 12 ? height : strip) / 2 + 1);
 		});
 	}
 
@@ -503,7 +535,7 @@ function timeline(place, tracks) {
 		view.from = Math.max(0, Math.min(from, length - span));
 		view.to = view.from + span;
 		soon(draw, event);
-		listeners.forEach(f => soon(f));
+		listeners.forEach(f => f());
 		speak(`${windowText()} shown`);
 	}
 
@@ -525,6 +557,15 @@ function timeline(place, tracks) {
 		soon(draw);
 	}
 
+	// Chooses a track by key: it may be out of sight.
+	function reach(i) {
+		choose(i);
+		layout();
+		const top = s.box.getBoundingClientRect().top + tall[chosen].y;
+		if (top < 0 || top + tall[chosen].height > innerHeight)
+			scrollBy(0, top - innerHeight / 3);
+	}
+
 	function lines(x, y) {
 		const i = rowAt(y), t = rows[i], at = timeAt(x);
 		if (!t)
@@ -533,12 +574,21 @@ function timeline(place, tracks) {
 			return [`${t.name} · ${t.process}`, `busy ${exact(t.busy)}`, `waiting ${exact(t.waiting)}`, `${number(t.count)} spans`];
 		const depth = Math.floor((y - tall[i].y - tall[i].strip - 1) / 13), list = t.list;
 		const slack = (view.to - view.from) / s.width;
-		for (let k = 0; depth >= 0 && k < list.n; k++)
-			if (list.depth[k] === depth && list.start[k] - slack <= at && at <= list.start[k] + list.dur[k] + slack)
-				return [data.names[list.name[k]], `duration ${exact(list.dur[k])}`, `start ${exact(list.start[k])}`,
-					`${t.name} · ${t.process}`].concat(list.waits[k] ? ['waiting'] : []);
+		let near = -1, off = slack;
+		for (let k = 0; k < list.n; k++) { // of a strip: the innermost span that is wide enough to see
+			const away = Math.max(0, list.start[k] - at, at - list.start[k] - list.dur[k]);
+			if (depth >= 0 ? list.depth[k] === depth && (near < 0 ? away <= off : away < off)
+				: away === 0 && list.dur[k] > slack && (near < 0 || list.depth[k] > list.depth[near])) {
+				near = k;
+				off = away;
+			}
+		}
+		const found = near < 0 ? [] : [data.names[list.name[near]], `duration ${exact(list.dur[near])}`, `start ${exact(list.start[near])}`,
+			...(list.waits[near] ? ['waiting'] : [])];
+		if (near >= 0 && depth >= 0)
+			return [...found, `${t.name} · ${t.process}`];
 		const k = levelFor(t, slack), v = sample(t.levels[k], binAt(t, k, at), binAt(t, k, at + slack));
-		return [`${t.name} · ${t.process}`, `at ${moment(at, view.to - view.from)}`].concat(v ? [`busy ${percent(v.busy)}, waiting ${percent(v.waiting)}`]
+		return [...found, `${t.name} · ${t.process}`, `at ${moment(at, view.to - view.from)}`].concat(v ? [`busy ${percent(v.busy)}, waiting ${percent(v.waiting)}`]
 			.concat(v.name > 0 ? ['mostly ' + data.names[data.bin_names[v.name]]] : []) : ['no span']);
 	}
 
@@ -546,7 +596,10 @@ function timeline(place, tracks) {
 		if (!e.ctrlKey && document.activeElement !== s.box)
 			return;
 		e.preventDefault();
-		zoom(e.deltaY > 0 ? 1.25 : 0.8, timeAt(e.offsetX), e);
+		if (e.deltaY !== 0)
+			return zoom(e.deltaY > 0 ? 1.25 : 0.8, timeAt(e.offsetX), e);
+		const by = e.deltaX / s.width * (view.to - view.from);
+		move(view.from + by, view.to + by, e);
 	}, { passive: false });
 	s.box.addEventListener('keydown', e => {
 		const part = (view.to - view.from) / 5;
@@ -554,9 +607,9 @@ function timeline(place, tracks) {
 			'+': () => zoom(0.5, middle(), e), '=': () => zoom(0.5, middle(), e), '-': () => zoom(2, middle(), e),
 			0: () => move(0, length, e), ArrowLeft: () => move(view.from - part, view.to - part, e),
 			ArrowRight: () => move(view.from + part, view.to + part, e),
-			ArrowUp: () => choose(chosen - 1), ArrowDown: () => choose(chosen + 1)
+			ArrowUp: () => reach(chosen - 1), ArrowDown: () => reach(chosen + 1)
 		};
-		if (!keys[e.key] || e.altKey || e.metaKey)
+		if (!keys[e.key] || e.ctrlKey || e.altKey || e.metaKey) // those are of the browser
 			return;
 		e.preventDefault();
 		keys[e.key]();
@@ -569,7 +622,7 @@ function timeline(place, tracks) {
 	});
 	s.box.addEventListener('pointermove', e => {
 		if (drag) {
-			drag.to = e.offsetX;
+			drag.to = Math.max(gutter(), Math.min(s.width - 4, e.offsetX));
 			soon(draw);
 		}
 		showTip(e, drag && drag.to !== null ? null : lines(e.offsetX, e.offsetY));
@@ -582,6 +635,7 @@ function timeline(place, tracks) {
 		else if (d)
 			choose(rowAt(e.offsetY));
 	});
+	s.box.addEventListener('pointercancel', () => { drag = null; soon(draw); });
 	s.box.addEventListener('pointerleave', e => showTip(e, null));
 	place.append(make('p', {}, shown), make('div', { class: 'tools' }, button('Zoom in', e => zoom(0.5, middle(), e)),
 		button('Zoom out', e => zoom(2, middle(), e)), button('Whole trace', e => move(0, length, e)), ...(many ? [toggle] : []),
@@ -767,14 +821,12 @@ function flame(place, of) {
 	}
 
 	function count() {
-		let n = 0, sum = 0;
-		for (let i = 0; wanted && i < nodes.length;)
+		let n = 0, sum = 0, inside = 0; // the time of a box has that of those inside
+		for (let i = 0; wanted && i < nodes.length; i++)
 			if (data.names[nodes[i].name].toLowerCase().includes(wanted)) {
 				n++;
-				sum += nodes[i].total;
-				i = last[i];
-			} else {
-				i++;
+				sum += i < inside ? 0 : nodes[i].total;
+				inside = Math.max(inside, last[i]);
 			}
 		found.textContent = wanted ? `${number(n)} boxes match, ${percent(sum / (sums.all || 1))} of the ${sampled ? 'samples' : 'time'}` : '';
 	}
@@ -796,7 +848,7 @@ function flame(place, of) {
 			ArrowUp: () => choose(n && n.parent >= 0 ? n.parent : i, e), ArrowLeft: () => choose(beside(i, -1), e),
 			ArrowRight: () => choose(beside(i, 1), e), Enter: () => zoomTo(chosen, e), Escape: () => zoomTo(-1, e)
 		};
-		if (!keys[e.key] || nodes.length === 0)
+		if (!keys[e.key] || e.ctrlKey || e.altKey || e.metaKey || nodes.length === 0)
 			return;
 		e.preventDefault();
 		keys[e.key]();
@@ -908,7 +960,7 @@ function table(place) {
 
 function counters(place) {
 	place.append(make('p', {}, `${data.counters.length} of ${data.all_counters} series of counters shown, by number of values; ` +
-		'each has its least and its largest value over the time of the timeline above.'));
+		`each has its least and its largest value over the time of the ${byId('timeline') ? 'timeline above' : 'trace'}.`));
 	data.counters.forEach((k, index) => {
 		const label = `${k.name}: ${k.series} · ${k.track}`, canvas = make('canvas', { 'aria-hidden': 'true' });
 		const box = make('div', { class: 'stage', role: 'img', 'aria-label': `${label}: ${k.count} values from ${k.min} to ${k.max}` }, canvas);
@@ -921,18 +973,18 @@ function counters(place) {
 			const span = k.max - k.min || 1, y = v => 52 - (v - k.min) / span * 48, scale = s.width / (view.to - view.from);
 			c.fillStyle = colors.fill[index % 8];
 			let before = null;
-			for (let i = 0; i < k.values.length; i += 2) {
-				if (k.values[i] === null)
-					continue;
-				const x = (start + i / 2 * width - view.from) * scale, top = y(k.values[i + 1]), bottom = y(k.values[i]);
+			k.values.forEach((v, i) => {
+				if (v === null)
+					return;
+				const [min, max, last] = Array.isArray(v) ? v : [v, v, v];
+				const x = (start + i * width - view.from) * scale, top = y(max), bottom = y(min);
 				if (before !== null && x > before.x)
 					c.fillRect(before.x, before.y, x - before.x, 1);
 				c.fillRect(x, top, Math.max(1, width * scale), Math.max(1.5, bottom - top));
-				before = { x: x + Math.max(1, width * scale), y: bottom };
-			}
+				before = { x: x + Math.max(1, width * scale), y: y(last) };
+			});
 		};
-		pictures.push(draw);
-		listeners.push(draw);
+		follow(box, draw);
 	});
 }
 
@@ -956,7 +1008,7 @@ function balance(place, tracks) {
 		}
 		body.append(tr);
 	}
-	place.append(make('p', {}, `Self time of each name in each ${m.unit}; the darkest cell of a row took most.`),
+	place.append(make('p', {}, `Self time of each name in each ${m.unit}; the cell with the strongest colour took most of its row.`),
 		make('div', { class: 'scroll heat', role: 'region', tabindex: '0', 'aria-label': 'Heat map' }, make('table', {}, make('thead', {}, head), body)));
 	const groups = joinTracks(tracks);
 	if (groups.length > 1)
@@ -980,14 +1032,16 @@ function idle(place, groups, left) {
 			for (let x = 0; x < cells; x++) {
 				const from = view.from + x / cells * (view.to - view.from), to = view.from + (x + 1) / cells * (view.to - view.from);
 				const v = sample(g.levels[0], binAt(g, 0, from), binAt(g, 0, to));
-				c.fillStyle = mix(colors.backRgb, colors.rgb[0], v ? Math.sqrt(Math.min(1, v.busy)) : 0);
+				const shade = v ? Math.ceil(Math.sqrt(Math.min(1, v.busy)) * 64) : 0;
+				if (shade === 0)
+					continue;
+				c.fillStyle = colors.shades[shade];
 				c.fillRect(left + x * width / cells, i * 15 + 1, width / cells + 0.5, 14);
 			}
 		});
 	};
-	place.append(make('p', {}, 'Busy share of each process over the time of the timeline: light is idle.' + left), box);
-	pictures.push(draw);
-	listeners.push(draw);
+	place.append(make('p', {}, 'Busy share of each process over the time of the timeline: no colour is idle.' + left), box);
+	follow(box, draw);
 }
 
 // ---- delays of arrows ----
