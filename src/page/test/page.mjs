@@ -139,6 +139,9 @@ async function useNames(page, name) {
 	}
 	await page.focus(picture + ' .stage');
 	await press(page, ['0', 'ArrowDown']);
+	await page.mouse.move(left - 9, r.y + 70);
+	if (!/\n35 spans$/.test(await page.$eval('.tip', e => e.textContent)))
+		fail(name, `the name of a track says ${await page.$eval('.tip', e => e.textContent)}`);
 	await rest(50);
 	if (!await page.$eval(picture + ' .stage', (e, before) => e.getBoundingClientRect().height > before + 200, r.height))
 		fail(name, 'the chosen track does not show all rows');
@@ -166,7 +169,7 @@ async function useStacks(page, name, picture) {
 	await page.type(picture + ' input[type=search]', 'e');
 	await rest(100);
 	const found = await page.$eval(picture + ' .tools .range', e => e.textContent);
-	const match = /^([\d\u2009]+) boxes match, ([\d.]+) %/.exec(found);
+	const match = /^boxes that match: ([\d\u2009]+), ([\d.]+) %/.exec(found);
 	if (!match || Number(match[2]) > 100)
 		fail(name, `searching stacks says: ${found}`);
 	else if (name === 'names' && match[1] !== '33')
@@ -174,8 +177,9 @@ async function useStacks(page, name, picture) {
 	await page.focus(box);
 	await press(page, ['ArrowDown', 'ArrowRight', 'ArrowDown', 'Enter', 'ArrowUp', 'Escape']);
 	await rest(400);
-	if (!/self/.test(await page.$eval(picture + ' [role=status]', e => e.textContent)))
-		fail(name, 'the stacks say nothing');
+	const said = await page.$eval(picture + ' [role=status]', e => e.textContent);
+	if (!/self/.test(said) || /\b1 (spans|samples)\b/.test(said))
+		fail(name, `the stacks say: ${said}`);
 }
 
 async function useTable(page, name) {

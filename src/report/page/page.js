@@ -44,7 +44,8 @@ const THIN = '\u2009';
 const group = digits => digits.replace(/\B(?=(\d{3})+$)/g, THIN);
 const number = v => group(String(v));
 const exact = ns => number(ns) + ' ns';
-const samples = v => number(v) + (v === 1 ? ' sample' : ' samples');
+const some = (v, what) => `${number(v)} ${what}${v === 1 ? '' : 's'}`;
+const samples = v => some(v, 'sample');
 const UNITS = [['s', 1e9], ['ms', 1e6], ['us', 1e3], ['ns', 1]];
 
 // Four digits, or whole seconds, and a unit.
@@ -553,7 +554,7 @@ function timeline(place, tracks) {
 		chosen = Math.max(0, Math.min(rows.length - 1, i));
 		const t = rows[chosen];
 		if (t)
-			speak(`${t.name} of ${t.process}: busy ${time(t.busy)}, waiting ${time(t.waiting)}, ${number(t.count)} spans`);
+			speak(`${t.name} of ${t.process}: busy ${time(t.busy)}, waiting ${time(t.waiting)}, ${some(t.count, 'span')}`);
 		soon(draw);
 	}
 
@@ -571,7 +572,7 @@ function timeline(place, tracks) {
 		if (!t)
 			return null;
 		if (x < gutter())
-			return [`${t.name} · ${t.process}`, `busy ${exact(t.busy)}`, `waiting ${exact(t.waiting)}`, `${number(t.count)} spans`];
+			return [`${t.name} · ${t.process}`, `busy ${exact(t.busy)}`, `waiting ${exact(t.waiting)}`, `${some(t.count, 'span')}`];
 		const depth = Math.floor((y - tall[i].y - tall[i].strip - 1) / 13), list = t.list;
 		const slack = (view.to - view.from) / s.width;
 		let near = -1, off = slack;
@@ -791,7 +792,7 @@ function flame(place, of) {
 		if (n.waiting > 0)
 			lines.push(`waiting ${exact(n.waiting)}`);
 		if (!sampled)
-			lines.push(`${number(n.count)} spans`);
+			lines.push(some(n.count, 'span'));
 		if (data.two_sides)
 			lines.push(`old total ${amount(n.old)}, ${percent(n.old / (sums.old || 1))}`, `old self ${amount(n.oldSelf)}`);
 		return lines;
@@ -828,7 +829,7 @@ function flame(place, of) {
 				sum += i < inside ? 0 : nodes[i].total;
 				inside = Math.max(inside, last[i]);
 			}
-		found.textContent = wanted ? `${number(n)} boxes match, ${percent(sum / (sums.all || 1))} of the ${sampled ? 'samples' : 'time'}` : '';
+		found.textContent = wanted ? `boxes that match: ${number(n)}, ${percent(sum / (sums.all || 1))} of the ${sampled ? 'samples' : 'time'}` : '';
 	}
 
 	const at = e => boxes.findLast(b => e.offsetX >= b.x && e.offsetX < b.x + b.w && e.offsetY >= b.y && e.offsetY < b.y + 19);
@@ -963,9 +964,9 @@ function counters(place) {
 		`each has its least and its largest value over the time of the ${byId('timeline') ? 'timeline above' : 'trace'}.`));
 	data.counters.forEach((k, index) => {
 		const label = `${k.name}: ${k.series} · ${k.track}`, canvas = make('canvas', { 'aria-hidden': 'true' });
-		const box = make('div', { class: 'stage', role: 'img', 'aria-label': `${label}: ${k.count} values from ${k.min} to ${k.max}` }, canvas);
+		const box = make('div', { class: 'stage', role: 'img', 'aria-label': `${label}: ${some(k.count, 'value')} from ${k.min} to ${k.max}` }, canvas);
 		const s = { canvas, box }, width = k.step * data.bin, start = k.first * data.bin - Number(data.offset);
-		place.append(make('div', { class: 'counter' }, make('div', {}, `${label}, ${number(k.count)} values, ${k.min} to ${k.max}`), box));
+		place.append(make('div', { class: 'counter' }, make('div', {}, `${label}, ${some(k.count, 'value')}, ${k.min} to ${k.max}`), box));
 		const draw = () => {
 			const c = contextOf(s, 56);
 			if (!c)
@@ -1052,7 +1053,7 @@ function flows(place) {
 	const octave = i => time(i === 0 ? 0 : 2 ** (i + 5)), list = make('ul', { class: 'flows' });
 	for (const f of known)
 		list.append(make('li', {}, make('div', {}, `${f.leaving} → ${f.arriving}`), octaves(f.hist, low, high, { class: 'bars' }),
-			make('div', { class: 'range' }, `${number(f.count)} arrows, p50 ${time(f.p50)}, p99 ${time(f.p99)}`)));
+			make('div', { class: 'range' }, `${some(f.count, 'arrow')}, p50 ${time(f.p50)}, p99 ${time(f.p99)}`)));
 	place.append(make('p', {}, `Delays from ${octave(low)} to ${octave(high + 1)}; each bar is twice as long as the one before it.`), list);
 }
 
