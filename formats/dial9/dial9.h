@@ -354,6 +354,7 @@ struct d9_schema {
 	struct class_field *declared;          /* `nhead` of the frame (raw events only), then the fields */
 	struct d9_measure_step *measure_steps; /* NULL: measured field by field */
 	struct d9_read_step *read_steps;       /* of events in runs; NULL: its events are in no run */
+	const struct d9_measure_step *rest;    /* of the fields after those; NULL: none follow */
 	uint32_t nfields, nhead;
 	uint32_t nused;             /* fields up to the last that the plan uses */
 	const struct d9_made *made; /* of events that tracetool wrote; else NULL */
@@ -800,14 +801,15 @@ struct d9_measure_step {
 };
 
 /* Sets s->measure_steps and s->need, if events of this schema can be measured by steps. */
-bool d9_make_measure_steps(struct d9_schema *s);
+bool d9_make_measure_steps(const struct d9_state *st, struct d9_schema *s);
 
-/* A step of reading the fields of a measured event. */
+/* A step of reading the fields of an event and checking them. */
 struct d9_read_step {
 	struct slice name;
 	uint8_t kind;
 	uint8_t size;  /* of a value of fixed size, or bytes of fields that are passed over */
 	uint8_t value; /* enum value_type */
+	const struct d9_pool *pool;
 };
 
 /* Sets s->read_steps and s->events_need, if runs can have events of this schema.  Returns false on OOM. */

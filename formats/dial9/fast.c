@@ -170,22 +170,32 @@ static bool add_field(struct maker *m, uint8_t type)
 	return false;
 }
 
-bool d9_make_measure_steps(struct d9_schema *s)
+bool d9_make_measure_steps(const struct d9_state *st, struct d9_schema *s)
 {
+	const uint32_t nread = d9_wants_fields(st) ? s->nfields : s->nused;
 	struct maker m = { .first_need = d9_schema_head(s) };
+	uint32_t rest = 0;
 
 	s->need = s->run_need = s->events_need = SIZE_MAX;
 	if (!s->readable || s->nfields > MAX_FIELDS)
 		return true;
 	m.need = &m.first_need;
-	for (uint32_t i = 0; i < s->nfields; i++)
+	for (uint32_t i = 0; i < s->nfields; i++) {
+		if (i == nread) {
+			flush_gap(&m);
+			if (m.first != END)
+				pair_value(&m, NOTHING);
+			rest = m.n;
+		}
 		if (!add_field(&m, s->fields[i].type))
 			return true;
+	}
 	add_value_step(&m, END, 0);
 	s->measure_steps = malloc(m.n * sizeof *s->measure_steps);
 	if (s->measure_steps == NULL)
 		return false;
 	memcpy(s->measure_steps, m.steps, m.n * sizeof *s->measure_steps);
+	s->rest = nread < s->nfields ? s->measure_steps + rest : NULL;
 	s->need = m.first_need;
 	return true;
 }
@@ -328,11 +338,11 @@ static const char *measure_other(const struct d9_state *st, const struct d9_meas
 
 /* clang-format on */
 
-/* Returns the end of an event whose head ends at p. */
-INLINE const char *measure(const struct d9_state *st, const struct d9_schema *s, const char *p,
+/* Returns the end of an event whose values from those of `op` on begin at p. */
+INLINE const char *measure(const struct d9_state *st, const struct d9_measure_step *op, const char *p,
                            const char *end)
 {
-	for (const struct d9_measure_step *op = s->measure_steps;; op += 3) {
+	for (;; op += 3) {
 		STEP(op)
 		STEP(op + 1)
 		STEP(op + 2)
@@ -341,7 +351,14 @@ INLINE const char *measure(const struct d9_state *st, const struct d9_schema *s,
 
 const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end)
 {
-	return measure(st, s, p + d9_schema_head(s), end);
+	return measure(st, s->measure_steps, p + d9_schema_head(s), end);
+}
+
+/* Not inlined, as few events have values after those that are read. */
+static __attribute__((noinline)) const char *measure_rest(const struct d9_state *st,
+                                                          const struct d9_measure_step *op, const char *p)
+{
+	return measure(st, op, p, st->r->in->end);
 }
 
 /* ---- runs of plain events ---- */
@@ -370,7 +387,7 @@ INLINE const char *run_over(struct d9_state *st, const char *p, const char *limi
 				ts += load_u32(p + 2, false) >> 8;
 				next = p + D9_TIMED_EVENT_HEAD;
 			}
-			if ((next = measure(st, s, next, end)) == NULL)
+			if ((next = measure(st, s->measure_steps, next, end)) == NULL)
 				break;
 			s->cls->records++;
 			base = ts;
@@ -415,28 +432,29 @@ enum read_step_kind {
 	READ_END,
 	READ_PASS_BYTES,  /* passes over `size` bytes */
 	READ_PASS_VARINT, /* passes over a number */
+	READ_PASS_ID,     /* passes over an id of a pool */
 	READ_MAYBE,       /* presence byte of the next step */
 	READ_VARINT,      /* fields: */
 	READ_FIXED,
-	READ_STRING, /* ids of pools */
-	READ_STACK,
+	READ_ID,
 };
 
 #define READ_STEPS 8U /* number of kinds */
 
 /* Appends steps for the field.  Returns false for types whose values runs do not read. */
-static bool add_read_step(struct d9_read_step *to, uint32_t *n, const struct d9_field *field, bool wanted)
+static bool add_read_step(const struct d9_state *st, struct d9_read_step *to, uint32_t *n,
+                          const struct d9_field *field, bool wanted)
 {
 	const struct d9_type_info *const t = d9_type(field->type);
 	const bool optional = d9_is_optional(field->type);
-	struct d9_read_step step = { .size = t->size, .value = t->value };
+	struct d9_read_step step = { .size = t->size, .value = t->value, .pool = &st->pools[t->pool] };
 
 	if (t->shape == D9_SHAPE_LEB128)
 		step.kind = wanted ? READ_VARINT : READ_PASS_VARINT;
-	else if (t->shape == D9_SHAPE_FIXED || (t->shape == D9_SHAPE_ID && !wanted))
+	else if (t->shape == D9_SHAPE_FIXED)
 		step.kind = wanted ? READ_FIXED : READ_PASS_BYTES;
 	else if (t->shape == D9_SHAPE_ID)
-		step.kind = t->pool == D9_STRINGS ? READ_STRING : READ_STACK;
+		step.kind = wanted ? READ_ID : READ_PASS_ID;
 	else
 		return false;
 	step.name = field->name;
@@ -457,7 +475,9 @@ bool d9_make_read_steps(const struct d9_state *st, struct d9_schema *s)
 		uint32_t i = 0;
 		if (to == NULL)
 			return false;
-		while (i < nfields && add_read_step(to, &n, &s->fields[i], all || s->fields[i].used))
+		if (nfields == 0)
+			s->rest = s->measure_steps;
+		while (i < nfields && add_read_step(st, to, &n, &s->fields[i], all || s->fields[i].used))
 			i++;
 		if (i == nfields)
 			s->read_steps = to; /* ended by READ_END */
@@ -468,85 +488,111 @@ bool d9_make_read_steps(const struct d9_state *st, struct d9_schema *s)
 	return true;
 }
 
-INLINE uint64_t read_varint(const char **p)
+/* Reads a number.  Returns its end. */
+INLINE const char *read_varint(const char *p, uint64_t *v)
 {
-	const uint64_t first = (unsigned char)(*p)[0], second = (unsigned char)(*p)[1];
+	const uint64_t first = (unsigned char)p[0], second = (unsigned char)p[1];
+	const char *const end = first < 0x80 ? p + 1 : second < 0x80 ? p + 2 : measure_long(p);
 
-	if (first < 0x80) {
-		*p += 1;
-		return first;
-	}
-	if (second < 0x80) {
-		*p += 2;
-		return (first & 0x7f) | second << 7;
-	}
-	return d9_varint(p);
+	*v = first < 0x80 ? first : (first & 0x7f) | second << 7;
+	if (second >= 0x80 && first >= 0x80 && end != NULL)
+		*v = d9_varint(&p);
+	return end;
 }
 
-/* Adds the fields of the checked event f, whose values begin at p.  Not inlined, so that its variables have
- * registers. */
-static __attribute__((noinline)) void read_fields(struct d9_state *st, const struct d9_schema *s,
-                                                  const struct record *f, const char *p, struct batch *b,
-                                                  struct event *e)
+/* Returns the entry of the id at p; NULL: it is not defined, or has more than `max` bytes. */
+INLINE const struct d9_entry *find_entry(const struct d9_pool *pool, const char *p, uint32_t max)
 {
-	struct field *const first = batch_fields(b, s->nfields), *to = first;
+	const uint32_t id = load_u32(p, false), at = id < pool->ndirect ? pool->direct[id] : 0;
 
-	if (first == NULL)
-		return;
-	for (const struct d9_read_step *t = s->read_steps;; t++) {
+	return at != 0 && pool->entries[at - 1].cost <= max ? &pool->entries[at - 1] : NULL;
+}
+
+/* Adds the fields of the next event, whose values begin at p, and checks all of them.  Returns the end of the
+ * event; NULL, without effect: it is not plain.  Not inlined, so that its variables have registers. */
+static __attribute__((noinline)) const char *read_fields(struct d9_state *st, const struct d9_schema *s,
+                                                         const char *p, struct batch *b)
+{
+	struct field *to = batch_fields(b, s->nfields);
+	const struct d9_read_step *t = s->read_steps;
+	const struct d9_entry *entry;
+	uint32_t pooled = 0;
+	uint64_t number;
+	bool strings;
+
+	if (to == NULL)
+		return NULL;
+	for (;; t++) {
 		switch ((enum read_step_kind)(t->kind % READ_STEPS)) { /* so no range check is compiled */
 		case READ_END:
-			batch_set_fields(b, e, (uint16_t)(to - first));
-			return;
+			if (s->rest != NULL && (p = measure_rest(st, s->rest, p)) == NULL)
+				return NULL;
+			st->r->referred += pooled;
+			b->nfields = (uint32_t)(to - b->fields);
+			return p;
 		case READ_PASS_BYTES:
 			p += t->size;
 			continue;
 		case READ_PASS_VARINT:
-			(void)read_varint(&p);
+			if ((p = measure_value(st, VARINT, p)) == NULL)
+				return NULL;
+			continue;
+		case READ_PASS_ID:
+			if (!is_defined(t->pool, p))
+				return NULL;
+			p += 4;
 			continue;
 		case READ_MAYBE:
+			if ((uint8_t)*p > 1)
+				return NULL;
 			if (*p++ != 0 || (++t)->kind < READ_VARINT)
 				continue;
 			to->value = (struct value){ .type = VALUE_NONE };
 			break;
 		case READ_VARINT:
-			to->value = value_u64(read_varint(&p));
+			if ((p = read_varint(p, &number)) == NULL)
+				return NULL;
+			to->value = value_u64(number);
 			break;
 		case READ_FIXED:
 			to->value = (struct value){ .type = t->value, .u64 = d9_load(p, t->size) };
 			p += t->size;
 			break;
-		case READ_STRING:
-		case READ_STACK:
-			d9_value_id(st, t->kind == READ_STRING ? D9_STRINGS : D9_STACKS, load_u32(p, false),
-			            f, b, &to->value);
+		case READ_ID:
+			entry = find_entry(t->pool, p, D9_MAX_EVENT_POOLED - pooled);
+			strings = t->pool == &st->pools[D9_STRINGS];
+			if (entry == NULL || (!strings && (!d9_wants_fields(st) || !st->looked_ahead)))
+				return NULL; /* stacks without names are counted */
 			p += 4;
+			pooled += entry->cost;
+			to->value = strings
+			                ? value_string((struct slice){ entry->text, entry->n, entry->flags })
+			                : (struct value){ .type = VALUE_LIST,
+				                          .element = entry->element,
+				                          .count = entry->n,
+				                          .values = entry->values };
 			break;
 		}
 		to++->name = t->name;
 	}
 }
 
-/* Adds the event of a measured frame whose values begin at p.  raw: without fields. */
-INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const struct record *f, const char *p,
+/* Adds the event of a measured frame, whose fields are those of the batch from `fields` on. */
+INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const struct record *f, uint32_t fields,
                       struct batch *b, bool raw)
 {
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(f->p, (size_t)(f->end - f->p));
-	struct event *const e = &b->events[b->n++];
-	*e = (struct event){ .ts = f->ts, /* with all members: nothing must be cleared */
-		             .dur = raw ? st->r->number : 0,
-		             .name = s->cls->name,
-		             .cls = s->cls,
-		             .track = st->default_track,
-		             .offset = f->offset,
-		             .first_field = 0,
-		             .nfields = 0,
-		             .phase = PHASE_INSTANT,
-		             .flags = st->r->event_flags };
-	st->event_pooled = 0;
-	if (!raw && s->read_steps->kind != READ_END)
-		read_fields(st, s, f, p, b, e);
+	b->events[b->n++] = (struct event){ .ts = f->ts, /* with all members: nothing must be cleared */
+		                            .dur = raw ? st->r->number : 0,
+		                            .name = s->cls->name,
+		                            .cls = s->cls,
+		                            .track = st->default_track,
+		                            .offset = f->offset,
+		                            .first_field = fields,
+		                            .nfields = (uint16_t)(b->nfields - fields),
+		                            .phase = PHASE_INSTANT,
+		                            .flags = st->r->event_flags };
 }
 
 /* Returns whether the batch has space for another event of a run.  The engine adds the event that may exceed
@@ -576,15 +622,18 @@ INLINE const char *run_with(struct d9_state *st, uint64_t max, const char *end, 
 			if (s == NULL || (size_t)(window - f.p) < s->events_need)
 				break;
 			const char *const values = f.p + d9_schema_head(s);
-			if ((f.end = measure(st, s, values, window)) == NULL)
+			const uint32_t fields = b->nfields;
+			f.offset = offset + (uint64_t)(f.p - from);
+			f.end = raw ? measure(st, s->measure_steps, values, window)
+			            : read_fields(st, s, values, b);
+			if (f.end == NULL)
 				break;
 			if (s->timed)
 				st->base += load_u32(f.p + 2, false) >> 8;
 			f.ts = st->base;
-			f.offset = offset + (uint64_t)(f.p - from);
-			f.ordinal = ++r->records;
+			r->records++;
 			s->cls->records++;
-			add_event(st, s, &f, values, b, raw);
+			add_event(st, s, &f, fields, b, raw);
 			if (r->referred != referred) {
 				const uint64_t more = r->referred - referred;
 				limit = more < (uint64_t)(limit - f.p) ? limit - more : f.p;

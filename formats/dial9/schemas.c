@@ -266,7 +266,7 @@ static struct d9_schema *new_schema(struct d9_state *st, const struct record *f,
 		           "has_timestamp of %s is %u", quoted(&(struct quoted){ "" }, name), timed);
 	if (!read_fields(st, f, s, &c, key.p))
 		return NULL;
-	return d9_schema_plan(st, s) && d9_make_measure_steps(s) ? s : NULL;
+	return d9_schema_plan(st, s) && d9_make_measure_steps(st, s) ? s : NULL;
 }
 
 uint32_t d9_schema_fields(struct d9_state *st, const struct record *f, struct batch *b, struct field *to)

@@ -100,33 +100,41 @@ static void note_bools(void *ctx, const struct findings *j, const struct finding
 		snprintf(ctx, 200, "%s", f->message);
 }
 
-/* Reads a trace of all pairs, and compares counts. */
-static void expect_all(struct content c, bool odd)
+/* Writes a trace of all pairs. */
+static void put_all(struct d9_build *b, struct content *c)
 {
-	struct d9_build b;
 	struct d9_field_desc f[3];
-	struct d9t_run t;
-	char name[32], all[40], bools[200] = "";
+	char name[32];
 
-	d9b_init(&b);
-	d9b_header(&b);
-	d9b_string(&b, 1, "one");
-	d9b_stack(&b, 1, &(uint64_t){ 4096 }, 1);
+	d9b_init(b);
+	d9b_header(b);
+	d9b_string(b, 1, "one");
+	d9b_stack(b, 1, &(uint64_t){ 4096 }, 1);
 	for (size_t i = 0; i < KINDS * KINDS; i++) {
 		snprintf(name, sizeof name, "E%zu", i);
 		fields_of(i, f);
-		d9b_schema(&b, (uint16_t)i, name, i % 7 != 3, f, 3);
+		d9b_schema(b, (uint16_t)i, name, i % 7 != 3, f, 3);
 	}
 	for (unsigned round = 0; round < ROUNDS; round++)
 		for (size_t i = 0; i < KINDS * KINDS; i++) {
 			fields_of(i, f);
 			if (i % 7 != 3)
-				d9b_event_delta(&b, (uint16_t)i, round);
+				d9b_event_delta(b, (uint16_t)i, round);
 			else
-				d9b_untimed(&b, (uint16_t)i);
+				d9b_untimed(b, (uint16_t)i);
 			for (unsigned k = 0; k < 3; k++)
-				put_value(&b, f[k].type, (round + k) % ROUNDS, &c);
+				put_value(b, f[k].type, (round + k) % ROUNDS, c);
 		}
+}
+
+/* Reads a trace of all pairs, and compares counts. */
+static void expect_all(struct content c, bool odd)
+{
+	struct d9_build b;
+	struct d9t_run t;
+	char all[40], bools[200] = "";
+
+	put_all(&b, &c);
 	d9t_open(&t, input_from_memory((const char *)b.p, b.n), WANT_FINDINGS);
 	t.findings.sink = note_bools;
 	t.findings.ctx = bools;
@@ -151,6 +159,34 @@ Test(dial9_measure, all_pairs_of_types)
 Test(dial9_measure, what_is_odd_is_reported_in_all_of_them)
 {
 	expect_all((struct content){ .boolean = 2, .id = 99 }, true);
+}
+
+/* Runs of events have the fields and findings of events that are read one by one. */
+Test(dial9_measure, fields_of_all_pairs)
+{
+	for (unsigned odd = 0; odd < 2; odd++) {
+		struct content c = { .boolean = odd != 0 ? 2 : 1, .id = odd != 0 ? 99 : 1 };
+		struct text seen[2] = { { .p = NULL } };
+		struct d9_build b;
+		struct d9t_run t;
+
+		put_all(&b, &c);
+		for (unsigned k = 0; k < 2; k++) {
+			d9t_open(&t, input_from_memory((const char *)b.p, b.n), WANT_TIMES | WANT_FIELDS);
+			t.r.max_record = k == 0 ? D9_FAST_FRAME : D9_FAST_FRAME - 1; /* less: no runs */
+			d9t_read(&t, 100);
+			cr_expect_eq(t.status, READ_END);
+			for (size_t i = 0; i < t.n; i++)
+				d9t_put_batch(&seen[k], &t.batches[i]);
+			text_printf(&seen[k], "%" PRIu64 " %" PRIu64, t.r.records,
+			            t.findings.levels[LEVEL_ERROR]);
+			d9t_free(&t);
+		}
+		cr_expect(seen[0].n == seen[1].n && memcmp(seen[0].p, seen[1].p, seen[0].n) == 0);
+		text_free(&seen[0]);
+		text_free(&seen[1]);
+		d9b_free(&b);
+	}
 }
 
 /* Texts and stacks have separate ids: an id of the other pool is undefined. */
