@@ -137,6 +137,7 @@ struct step_define {
 	const struct plan_define *plan;
 	struct plan_ref keys;
 	struct step_ref key, value;
+	struct known_value *known; /* put last, by hash of the first key */
 };
 
 struct steps {
@@ -200,6 +201,7 @@ static void compile_define(struct arena *a, const struct steps *s, struct step_d
 	to->keys = (struct plan_ref){ .field = { plan->key[0], plan->key[1] }, .nfields = plan->nkeys };
 	to->key = compile_ref(a, s, &to->keys);
 	to->value = compile_ref(a, s, &plan->value);
+	to->known = arena_zalloc(a, 1U << VALUES_LOG, sizeof *to->known);
 }
 
 struct steps *steps_compile(struct arena *a, const struct plan *m, struct slice name, bool has_fields,
@@ -320,14 +322,20 @@ static __attribute__((noinline)) struct value look_up(const struct stepping *g, 
 	return k->value = interpret_look_up(g->in, g->e, plan, *first, key2);
 }
 
-/* The value of a reference with a field; NULL: a field or definition is missing. */
-INLINE const struct value *value_of(const struct stepping *g, const struct step_ref *r, struct value *space)
+/* The first field of a reference; NULL: it is missing, or means "absent". */
+INLINE const struct value *present(const struct stepping *g, const struct step_ref *r, struct value *space)
 {
 	const struct value *const v = load(g, r, 0, space);
 
-	if (v == NULL || is_absent(r, 0, v))
-		return NULL;
-	if (r->plan->ntables == 0)
+	return v != NULL && !is_absent(r, 0, v) ? v : NULL;
+}
+
+/* The value of a reference with a field; NULL: a field or definition is missing. */
+INLINE const struct value *value_of(const struct stepping *g, const struct step_ref *r, struct value *space)
+{
+	const struct value *const v = present(g, r, space);
+
+	if (v == NULL || r->plan->ntables == 0)
 		return v;
 	*space = look_up(g, r, v);
 	return space->type != VALUE_NONE ? space : NULL;
@@ -359,8 +367,17 @@ static void define(const struct stepping *g, const struct step_define *d)
 		if (k == NULL || !interpret_number(k, &key[i]))
 			return;
 	}
-	definitions_put(&g->in->trace->definitions, d->plan->table,
-	                interpret_scope(g->in, g->e, d->plan->table), key[0], key[1], *v);
+	/* What it says already is put again once in an era, so that it stays young. */
+	struct definitions *const to = &g->in->trace->definitions;
+	const uint8_t table = d->plan->table;
+	const uint64_t version = definitions_version(to, table) + to->numbers.era + 1;
+	struct known_value *const k = &d->known[key[0] * UINT64_C(0x9e3779b97f4a7c15) >> (64 - VALUES_LOG)];
+	if (k->version == version && k->key1 == key[0] && k->key2 == key[1] && k->track == g->e->track &&
+	    k->value.type == v->type && k->value.u64 == v->u64 && v->type < VALUE_STRING)
+		return;
+	definitions_put(to, table, interpret_scope(g->in, g->e, table), key[0], key[1], *v);
+	*k = (struct known_value){ key[0], key[1], definitions_version(to, table) + to->numbers.era + 1,
+		                   g->e->track, *v };
 }
 
 /* ---- names ---- */
@@ -530,42 +547,49 @@ bool steps_are_direct(const struct steps *s)
 {
 	const struct plan *const m = s->plan;
 	const struct step_ref *const name = m->nnames > 0 ? &s->names[0] : NULL;
+	bool direct = !s->has_layout && m->key.ntables == 0 &&
+	              (s->name.p != NULL || (name != NULL && name->plan != NULL && name->plan->ntables == 0));
 
-	return !s->has_layout && m->ndefines == 0 && s->ntracks <= 1 &&
-	       (s->ntracks == 0 || s->tracks[0].number.plan->ntables == 0) &&
-	       (s->name.p != NULL || (name != NULL && name->plan != NULL && name->plan->ntables == 0));
+	for (uint32_t i = 0; i < s->ntracks; i++)
+		direct &= s->tracks[i].number.plan->ntables == 0;
+	return direct;
 }
 
 bool steps_direct(struct interpret *in, struct batch *b, struct event *e, const struct steps *s,
                   struct slice *name, struct stepped *to)
 {
 	static const struct value constant;
-	const struct stepping g = { in, b, e, s, NULL };
+	const struct stepping g = { in, b, e, s, NULL }; /* in registers: nothing is looked up */
 	struct value space;
 	const struct value *v;
 
 	if (name != NULL)
 		*name = s->name;
 	if (name != NULL && s->name.p == NULL) {
-		v = value_of(&g, &s->names[0], &space);
+		v = present(&g, &s->names[0], &space);
 		if (v == NULL || v->type != VALUE_STRING || (v->flags & SLICE_STAYS) == 0 || v->p == NULL)
 			return false;
 		*name = value_text(v);
 	}
-	to->key = key_of(&g);
+	v = s->plan->key.nfields > 0 ? present(&g, &s->key, &space) : NULL;
 	to->track = e->track;
-	if (s->ntracks == 0)
-		return true;
-	const struct step_track *const rule = &s->tracks[0];
-	const struct track *const base = rule->plan->child ? e->track : track_process(e->track);
-	v = &constant;
-	if ((rule->needs_id && value_of(&g, &rule->id, &space) == NULL) ||
-	    (rule->plan->number.nfields > 0 && (v = load(&g, &rule->number, 0, &space)) == NULL))
-		return true; /* no rule applies */
-	const struct known_track *const known = known_track(rule, base, v);
-	if (known == NULL || !is_known(known, base, v))
-		return false;
-	to->track = known->track;
+	if (v == NULL || !interpret_number(v, &to->key))
+		to->key = 0;
+	for (uint32_t i = 0; i < s->ntracks; i++) {
+		const struct step_track *const rule = &s->tracks[i];
+		const struct track *const base = rule->plan->child ? e->track : track_process(e->track);
+		v = &constant;
+		if ((rule->needs_id && present(&g, &rule->id, &space) == NULL) ||
+		    (rule->plan->number.nfields > 0 && (v = load(&g, &rule->number, 0, &space)) == NULL))
+			continue; /* the rule does not apply */
+		const struct known_track *const known = known_track(rule, base, v);
+		if (known == NULL || !is_known(known, base, v))
+			return false;
+		to->track = known->track;
+		break;
+	}
+	if (s->plan->ndefines > 0)
+		steps_define(in, b, e, s);
 	return true;
 }
 

@@ -263,3 +263,35 @@ Test(interpret_steps, look_ups_follow_their_tables)
 	expect_names(&g, cls, (const char *[]){ "other", "other", "c", "other" });
 	stage_free(&g);
 }
+
+/* An event that repeats what its class said before says it again if another class said otherwise meanwhile.
+ * The first rule for tracks lacks its field. */
+Test(interpret_steps, repeated_definitions)
+{
+	static const struct plan_define define = {
+		.table = 2, .key = { SLICE_LIT("worker") }, .nkeys = 1, .value = REF("tid")
+	};
+	static const struct plan_part host[] = { { .ref = REF("host") } };
+	static const struct plan_track rules[] = { { .name = TEMPLATE(host), .number = REF("host") },
+		                                   { .name = TEMPLATE(worker), .number = REF("worker") } };
+	static const struct plan plan = {
+		.phase = PLAN_INSTANT, .defines = &define, .ndefines = 1, .tracks = rules, .ntracks = 2
+	};
+	static const uint64_t tids[] = { 5, 5, 6, 5, 5, UINT64_MAX, 5, 5 };
+	struct interpret_rig g;
+
+	stage_init(&g, INTERPRET_SPANS, WANT_TIMES);
+	g.in.unnamed = true; /* so that steps_direct() does */
+	const struct class *const classes[] = { class_of(&g, "a", &plan), class_of(&g, "b", &plan) };
+	for (unsigned i = 0; i < sizeof tids / sizeof *tids; i++) {
+		batch_recycle(&g.batch);
+		struct event *const e = add(&g, classes[i == 2 || i == 5], 0, i);
+		add_field(&g, e, SLICE_LIT("worker"), value_u64(1));
+		add_field(&g, e, SLICE_LIT("tid"), value_u64(tids[i]));
+		run(&g);
+		cr_assert_eq(definitions_get(&g.trace.definitions, 2, DEFINITIONS_WHOLE_TRACE, 1, 0).u64,
+		             tids[i], "%u", i);
+		cr_assert(slice_is(g.batch.events[0].track->name, "worker 1"));
+	}
+	stage_free(&g);
+}
