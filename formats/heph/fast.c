@@ -76,8 +76,10 @@ static inline bool check_attributes(const char *p, const char *end)
 /* ---- packets ---- */
 
 /* Returns the end of the event at p if all of it, and the start of another packet after it, are in the
- * window; NULL if it is not of the common form.  Its times must not exceed `latest`, its size not `max`. */
-static inline const char *check_event(const char *p, const char *end, uint64_t latest, uint32_t max)
+ * window; NULL if it is not of the common form.  Its times must not exceed `latest`, its size not `max`.
+ * Unless t is NULL, sets *name: most names are known in the trace, and so is that they are UTF-8. */
+static inline const char *check_event(const char *p, const char *end, uint64_t latest, uint32_t max,
+                                      struct trace *t, struct slice *name)
 {
 	const size_t left = (size_t)(end - p);
 
@@ -86,11 +88,12 @@ static inline const char *check_event(const char *p, const char *end, uint64_t l
 	const uint32_t size = load_u32(p + HEPH_AT_SIZE, true), n = load_u16(p + HEPH_AT_DESCRIPTION, true);
 	const uint64_t stop = load_u64(p + HEPH_AT_END, true);
 	if (size > max || size > left - 4 || size < HEPH_EVENT_MIN + n ||
-	    heph_packet_min(p + size, end) == 0 || stop < load_u64(p + HEPH_AT_START, true) ||
-	    stop > latest || !is_utf8(p + HEPH_EVENT_MIN, n) ||
-	    !check_attributes(p + HEPH_EVENT_MIN + n, p + size))
+	    heph_packet_min(p + size, end) == 0 || stop < load_u64(p + HEPH_AT_START, true) || stop > latest)
 		return NULL;
-	return p + size;
+	if (t != NULL)
+		*name = trace_event_name(t, slice_of(p + HEPH_EVENT_MIN, n));
+	const bool utf8 = t != NULL ? (name->flags & SLICE_UTF8) != 0 : is_utf8(p + HEPH_EVENT_MIN, n);
+	return utf8 && check_attributes(p + HEPH_EVENT_MIN + n, p + size) ? p + size : NULL;
 }
 
 /* Sets the current packet, for functions that read_record() calls, too. */
@@ -152,22 +155,19 @@ static inline const struct track *find_track(struct heph_state *st, const char *
 
 /* Adds the event of a packet.  Returns false if the batch is full.  Not inlined: slows down validation. */
 static __attribute__((noinline)) bool add_event(struct heph_state *st, const char *p,
-                                                const struct track *track, struct batch *b)
+                                                const struct track *track, struct batch *b, struct slice name)
 {
 	const uint64_t start = load_u64(p + HEPH_AT_START, true);
 
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(p, load_u32(p + HEPH_AT_SIZE, true));
-	b->events[b->n++] =
-	    (struct event){ .ts = start,
-		            .dur = load_u64(p + HEPH_AT_END, true) - start,
-		            .name = trace_event_name(
-		                st->r->trace,
-		                slice_of(p + HEPH_EVENT_MIN, load_u16(p + HEPH_AT_DESCRIPTION, true))),
-		            .cls = st->event_class,
-		            .track = track,
-		            .offset = input_offset(st->r->in, p),
-		            .phase = PHASE_SPAN };
+	b->events[b->n++] = (struct event){ .ts = start,
+		                            .dur = load_u64(p + HEPH_AT_END, true) - start,
+		                            .name = name,
+		                            .cls = st->event_class,
+		                            .track = track,
+		                            .offset = input_offset(st->r->in, p),
+		                            .phase = PHASE_SPAN };
 	return b->n < b->cap;
 }
 
@@ -179,17 +179,19 @@ bool heph_run(struct reader *r, const char *limit, struct batch *b)
 	const uint32_t max = r->max_record < MAX_BYTES ? (uint32_t)r->max_record : MAX_BYTES;
 	const uint64_t before = r->records;
 	const bool tracks = (r->want & WANT_TIMES) != 0 && r->range == NULL;
+	struct trace *const t = tracks && b != NULL ? r->trace : NULL;
+	struct slice name = SLICE_NONE;
 	const char *p = r->in->p, *next;
 
 	if (b != NULL && (heph_builds_fields(st) || (st->raw && st->own.seen) || reader_wants_gaps(r)))
 		return false;
 	if (st->search.open || st->long_packet.left > 0)
 		return true;
-	while (p < limit && !r->no_memory && (next = check_event(p, end, latest, max)) != NULL) {
+	while (p < limit && !r->no_memory && (next = check_event(p, end, latest, max, t, &name)) != NULL) {
 		count_packet(st, p);
 		if (tracks) {
 			const struct track *const track = find_track(st, p);
-			if (b != NULL && !add_event(st, p, track, b))
+			if (b != NULL && !add_event(st, p, track, b, name))
 				limit = next;
 		} else if (r->range != NULL) {
 			reader_range_add(r->range, load_u64(p + HEPH_AT_START, true),
