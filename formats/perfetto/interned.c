@@ -13,7 +13,7 @@
 
 #define TABLE_ENTRIES (1U << 18)
 #define TABLE_BYTES (32U << 20)
-#define MAX_TEXT 1024         /* bytes; longer texts are not interned */
+#define MAX_TEXT 1024         /* bytes; longer texts are not interned, except those of frames */
 #define MIN_STRING 4          /* bytes; shorter strings are as short as a number */
 #define SEEN (1U << 16)       /* slots for hashes of strings that occurred once */
 #define LONG_STRING 32        /* bytes; longer ones get a number at once, as long as ... */
@@ -93,7 +93,8 @@ static uint64_t hash_key(struct perfetto_state *st, struct slice s)
 /* Returns a new iid for the text; 0: no space. */
 static uint32_t add_entry(struct perfetto_state *st, struct perfetto_table *t, struct slice s)
 {
-	if (s.n > MAX_TEXT || t->n >= TABLE_ENTRIES || t->bytes + s.n > TABLE_BYTES)
+	const bool too_long = s.n > MAX_TEXT && t != &st->tables[KIND_FUNCTION];
+	if (too_long || t->n >= TABLE_ENTRIES || t->bytes + s.n > TABLE_BYTES)
 		return 0;
 	const struct slice copy = arena_copy(&st->arena, s);
 	if (copy.p == NULL || !array_reserve(&t->entries, t->n, &t->cap, sizeof *t->entries) ||
