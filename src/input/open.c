@@ -370,7 +370,12 @@ struct input *input_open_pieces(struct input_files *files, const char *path, siz
 /* ---- files that are no traces ---- */
 
 #define BYTES(s) s, sizeof(s) - 1
-#define JSON_LINE 2048 /* bytes that are searched for a member */
+#define TEXT_LINE 2048 /* bytes that are searched for a text */
+#define OLD_CPU_PROFILE                                                                                      \
+	{                                                                                                    \
+		"a CPU profile of V8 as a tree",                                                             \
+		    "Speedscope shows it; profiles with a list of nodes are read"                            \
+	}
 
 static const struct signature {
 	size_t at;
@@ -404,8 +409,6 @@ static const struct signature {
 	{ 0, BYTES("go 1."), { "an execution trace of Go", "go tool trace shows it" } },
 	{ 0, BYTES("v8-version,"), { "a log of V8", "node --prof-process prints it" } },
 	{ 0, BYTES("gmon"), { "a profile of gprof", "gprof prints it" } },
-	/* a type of samples, or of periods, whose names are the first two texts */
-	{ 1, BYTES("\x04\x08\x01\x10\x02"), { "a profile of pprof", "pprof shows it" } },
 	{ 0,
 	  BYTES("Nettrace"),
 	  { "a trace of .NET", "dotnet-trace convert --format Chromium makes one that is read" } },
@@ -417,21 +420,21 @@ static const struct signature {
 	{ 0, BYTES("Ftrace!\0"), { "data of uftrace", "uftrace replay prints it" } },
 	{ 0, BYTES("\x10\0\x04\x46\x78\x54\x16\0"), { "a trace of Fuchsia", "fx traceutil converts it" } },
 	{ 0, BYTES("# callgrind format"), { "a profile of callgrind", "callgrind_annotate prints it" } },
+	{ 0, BYTES("version: 1\ncreator: xdebug"), { "a profile of Xdebug", "kcachegrind shows it" } },
+	{ 0, BYTES("\x5e\x97\xca\xfd"), { "a capture of Sysprof", "sysprof shows it" } },
+	{ 0, BYTES("sample.interval="), { "a profile of R", "summaryRprof prints it" } },
+	{ 0, BYTES("line profiling: "), { "a profile of R", "summaryRprof prints it" } },
+	{ 0, BYTES("memory profiling: "), { "a profile of R", "summaryRprof prints it" } },
+	/* a dictionary of marshal whose first key has three members */
+	{ 0, BYTES("\xfb)\x03"), { "a profile of Python", "python3 -m pstats prints it" } },
+	{ 0, BYTES("{)\x03"), { "a profile of Python", "python3 -m pstats prints it" } },
+	{ 4, BYTES(":\x0cversion"), { "a profile of stackprof", "stackprof prints it" } },
 	{ 0,
-	  BYTES("{\"meta\":{"),
-	  { "JSON, perhaps a profile of Firefox", "profiler.firefox.com shows these" } },
-	{ 0,
-	  BYTES("{\"$schema\":\"https://www.speed"),
-	  { "a profile of Speedscope", "tracetool writes these, but does not read them" } },
-	{ 0,
-	  BYTES("{\"head\":{\"callFrame\":"),
-	  { "a heap profile of V8", "the Memory panel of DevTools shows these" } },
-	{ 0,
-	  BYTES("{\"snapshot\":{\"meta\":"),
-	  { "a heap snapshot of V8", "the Memory panel of DevTools shows these" } },
-	{ 0, BYTES("{\"resourceSpans\":"), { "spans of OpenTelemetry", "Jaeger shows these" } },
-	{ 0, BYTES("{\"data\":[{\"traceID\":"), { "a trace of Jaeger", "Jaeger shows it" } },
-	{ 0, BYTES("[{\"traceId\":"), { "a trace of Zipkin", "Zipkin shows it" } },
+	  BYTES("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
+	  { "a profile of gperftools", "google-pprof prints it" } },
+	{ 2, BYTES("OTF2"), { "a trace in the Open Trace Format", "otf2-print prints it" } },
+	{ 0, BYTES("%EventDef"), { "a trace in the format of Paje", "ViTE shows it" } },
+	{ 0, BYTES("MMPD"), { "a profile of rustc", "crox of measureme makes a trace that is read" } },
 	{ 0, BYTES("TRACE:\n"), { "a trace of atrace", "the Perfetto UI shows it" } },
 	{ 0, BYTES("# tracer: "), { "text of ftrace", "the Perfetto UI shows it" } },
 	{ 0, BYTES("\xc1\x1f\xfc\xc1"), { "a stream in the Common Trace Format", "babeltrace2 reads it" } },
@@ -463,17 +466,49 @@ static const struct signature {
 	{ 0, BYTES("<?xml"), { "an XML document", "name a trace" } },
 };
 
-/* JSON of other programs by its begin and a member of its first line. */
-static const struct json_signature {
-	const char *begin, *member;
+/* Texts of other programs by their begin, before and in which blanks count for nothing, and a text in the
+ * first TEXT_LINE bytes. */
+static const struct text_signature {
+	const char *begin, *text;
 	struct input_foreign is;
-} json_signatures[] = {
+} text_signatures[] = {
 	{ "{\"version\":",
 	  "\"type\":\"context-options\"",
 	  { "a trace of Playwright", "playwright show-trace shows it" } },
 	{ "[{\"name\":",
 	  "\"startTime\":",
 	  { "a trace of Next.js", "trace-to-event-format.mjs of its repository makes one that is read" } },
+	{ "{\"meta\":{", "", { "JSON, perhaps a profile of Firefox", "profiler.firefox.com shows these" } },
+	{ "{\"libs\":[{\"", "", { "a profile of Firefox", "profiler.firefox.com shows it" } },
+	{ "{\"",
+	  "file-format-schema.json\"",
+	  { "a profile of Speedscope", "tracetool writes these, but does not read them" } },
+	{ "{\"exporter\":\"",
+	  "\"activeProfileIndex\":",
+	  { "a profile of Speedscope", "tracetool writes these, but does not read them" } },
+	{ "{\"head\":{\"callFrame\":",
+	  "",
+	  { "a heap profile of V8", "the Memory panel of DevTools shows these" } },
+	{ "{\"snapshot\":{\"meta\":",
+	  "",
+	  { "a heap snapshot of V8", "the Memory panel of DevTools shows these" } },
+	{ "{\"head\":{\"functionName\":", "", OLD_CPU_PROFILE },
+	{ "{\"typeId\":\"CPU\",", "\"head\":{", OLD_CPU_PROFILE },
+	{ "{\"code\":[{\"name\":", "", { "a log of V8, preprocessed", "Speedscope shows it" } },
+	{ "{\"resourceSpans\":", "", { "spans of OpenTelemetry", "Jaeger shows these" } },
+	{ "{\"data\":[{\"traceID\":", "", { "a trace of Jaeger", "Jaeger shows it" } },
+	{ "[{\"traceId\":", "", { "a trace of Zipkin", "Zipkin shows it" } },
+	{ "{\"recording\":{\"events\":[",
+	  "",
+	  { "events of Java Flight Recorder", "JDK Mission Control shows the recording" } },
+	{ "{\"linux-perf-json-version\":",
+	  "",
+	  { "samples of Linux perf", "the Perfetto UI shows what perf script prints" } },
+	{ "{\"version\":1.2,\"mode\":\"", "", { "a profile of stackprof", "stackprof prints its dump" } },
+	{ "{\"constants\":{\"activeFieldTrialGroups\":",
+	  "",
+	  { "a log of the network of Chromium", "netlog-viewer.appspot.com shows it" } },
+	{ "v1", "\nX ", { "a recording of heaptrack", "heaptrack_print prints it" } },
 };
 
 static bool has_text(const char *p, size_t n, const char *text)
@@ -484,19 +519,40 @@ static bool has_text(const char *p, size_t n, const char *text)
 	return false;
 }
 
-/* Whether the bytes begin with a bracket and a byte that may follow it in JSON. */
-static bool looks_like_json(const char *p, const char *end)
+static bool is_blank(char c)
 {
-	static const char blanks[] = " \t\r\n";
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
 
-	while (p < end && *p != '\0' && strchr(blanks, *p) != NULL)
+static bool begins_with(const char *p, const char *end, const char *text)
+{
+	for (; *text != '\0' && p < end; p++) {
+		if (*p == *text)
+			text++;
+		else if (!is_blank(*p))
+			return false;
+	}
+	return *text == '\0';
+}
+
+/* Whether the bytes begin with a bracket and a byte that may follow it in JSON. */
+static bool looks_like_json(const char *p, size_t n)
+{
+	const char *const end = p + n;
+
+	while (p < end && is_blank(*p))
 		p++;
 	if (p == end || (*p != '{' && *p != '['))
 		return false;
 	const bool object = *p++ == '{';
-	while (p < end && *p != '\0' && strchr(blanks, *p) != NULL)
+	while (p < end && is_blank(*p))
 		p++;
-	return p == end || (*p != '\0' && strchr(object ? "\"}" : "\"{[]-0123456789tfn", *p) != NULL);
+	if (p < end && (*p == '\0' || strchr(object ? "\"}" : "\"{[]-0123456789tfn", *p) == NULL))
+		return false;
+	/* a number ends as one of JSON: "[0.004s]" begins a line of a log */
+	while (p < end && *p != '\0' && strchr("-+.eE0123456789", *p) != NULL)
+		p++;
+	return p == end || strchr("\"{}[],tfn \t\r\n", *p) != NULL;
 }
 
 /* Whether the bytes begin with a Perfetto packet: field 1 of a protobuf message, whose bytes begin with
@@ -541,38 +597,72 @@ static bool looks_like_stacks(const char *p, size_t n)
 	return has_frames;
 }
 
+/* Whether the bytes begin with the type of the samples, or of the periods, of a profile of pprof, whose texts
+ * are the first two.  Go states numbers before: time, duration and period. */
+static bool looks_like_pprof(const char *p, size_t n)
+{
+	static const char type[] = "\x04\x08\x01\x10\x02";
+	const char *const end = p + n;
+
+	while (p < end && (*p == '\x48' || *p == '\x50' || *p == '\x60')) {
+		do
+			p++;
+		while (p < end && (*p & 0x80) != 0);
+		if (p < end)
+			p++;
+	}
+	return end - p > (ptrdiff_t)sizeof type && memcmp(p + 1, type, sizeof type - 1) == 0;
+}
+
+/* Whether the first line has a time, "12.345678: ", that is not its first word. */
+static bool looks_like_perf_script(const char *p, size_t n)
+{
+	static const char digits[] = "0123456789";
+	const char *const end = memchr(p, '\n', n < TEXT_LINE ? n : TEXT_LINE);
+	bool has_word = false;
+
+	for (const char *at = p; end != NULL && at < end; at++) {
+		const size_t whole = strspn(at, digits);
+		if (has_word && is_blank(at[-1]) && whole > 0 && at[whole] == '.' &&
+		    strspn(at + whole + 1, digits) == 6 && at[whole + 7] == ':' && at[whole + 8] == ' ')
+			return true;
+		has_word |= !is_blank(*at);
+	}
+	return false;
+}
+
 const struct input_foreign *input_foreign_find(const char *p, size_t n)
 {
-	static const struct input_foreign json = {
-		"JSON, but not a trace (it has no traceEvents)",
-		"if it belongs to the trace of a directory, name the directory"
+	static const struct {
+		bool (*looks)(const char *p, size_t n);
+		struct input_foreign is;
+	} shapes[] = {
+		{ looks_like_pprof, { "a profile of pprof", "pprof shows it" } },
+		{ looks_like_perf_script, { "text of perf script or ftrace", "the Perfetto UI shows it" } },
+		{ looks_like_json,
+		  { "JSON, but not a trace (it has no traceEvents)",
+		    "if it belongs to the trace of a directory, name the directory" } },
+		{ looks_like_stacks,
+		  { "collapsed stacks of a flame graph", "tracetool writes these, but does not read them" } },
+		{ looks_like_packets,
+		  { "protocol buffers, but no packet is recognised as that of a Perfetto trace",
+		    "--from has them read as one" } },
 	};
-
-	static const struct input_foreign packets = {
-		"protocol buffers, but no packet is recognised as that of a Perfetto trace",
-		"--from has them read as one"
-	};
-
-	static const struct input_foreign stacks = { "collapsed stacks of a flame graph",
-		                                     "tracetool writes these, but does not read them" };
 
 	for (size_t i = 0; i < sizeof signatures / sizeof signatures[0]; i++) {
 		const struct signature *const s = &signatures[i];
 		if (n >= s->n && s->at <= n - s->n && memcmp(p + s->at, s->bytes, s->n) == 0)
 			return &s->is;
 	}
-	for (size_t i = 0; i < sizeof json_signatures / sizeof json_signatures[0]; i++) {
-		const struct json_signature *const s = &json_signatures[i];
-		const size_t begin = strlen(s->begin);
-		if (n >= begin && memcmp(p, s->begin, begin) == 0 &&
-		    has_text(p, n < JSON_LINE ? n : JSON_LINE, s->member))
+	for (size_t i = 0; i < sizeof text_signatures / sizeof text_signatures[0]; i++) {
+		const struct text_signature *const s = &text_signatures[i];
+		if (begins_with(p, p + n, s->begin) && has_text(p, n < TEXT_LINE ? n : TEXT_LINE, s->text))
 			return &s->is;
 	}
-	if (looks_like_json(p, p + n))
-		return &json;
-	if (looks_like_stacks(p, n))
-		return &stacks;
-	return looks_like_packets(p, n) ? &packets : NULL;
+	for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+		if (shapes[i].looks(p, n))
+			return &shapes[i].is;
+	return NULL;
 }
 
 /* ---- inputs that are read as a whole ---- */
