@@ -87,6 +87,38 @@ static int compare_deferred(const void *a, const void *b)
 	                                : (int)x->rule - (int)y->rule;
 }
 
+/* Whether a thread or process got its name after its first event. */
+static bool is_renamed(const struct pf_track *t)
+{
+	return (t->desc.kind == PF_THREAD || t->desc.kind == PF_PROCESS) && t->model != NULL &&
+	       t->desc.name.n > 0 && !slice_equal(t->desc.name, t->model->name);
+}
+
+/* Whether spans of the track may have got the ends of others. */
+static bool is_unsorted(const struct pf_track *t)
+{
+	return t->desc.disordered && t->open_cap > 0;
+}
+
+/* Reports the tracks that a file shows otherwise than a pipe. */
+static void report_pipe(struct pf_state *st, bool (*differs)(const struct pf_track *t), const char *why)
+{
+	const struct pf_track *first = NULL;
+	uint64_t n = 0;
+	char label[64];
+
+	for (uint32_t i = st->ntracks; i-- > 0;)
+		if (differs(st->tracks[i])) {
+			first = st->tracks[i];
+			n++;
+		}
+	if (first != NULL)
+		finding_add_times(st->findings, &perfetto_rules[PF_RULE_PIPE],
+		                  first->is_used ? first->offset : first->described_at,
+		                  first->is_used ? first->record : first->described_record, n, "%s: %s",
+		                  track_label(first, label), why);
+}
+
 void pf_nesting_end(struct pf_state *st)
 {
 	const struct pf_track *disordered = NULL; /* the first one */
@@ -116,6 +148,10 @@ void pf_nesting_end(struct pf_state *st)
 		                  disordered->record, ndisordered,
 		                  "nesting is not checked: %s and others that have spans",
 		                  track_label(disordered, label));
+	if (pf_reads_once(st)) {
+		report_pipe(st, is_renamed, "its name comes later");
+		report_pipe(st, is_unsorted, "its spans are not in order of time, some may end wrongly");
+	}
 }
 
 /* ---- the stack ---- */
