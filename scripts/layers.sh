@@ -1,5 +1,5 @@
 #!/bin/sh
-# Includes point one way, and only formats/ names formats.  Prints what breaks this; status 1 then.
+# Includes point one way, only formats/ names formats, and only src/base uses extensions of the compiler.  Prints what breaks this; status 1 then.
 set -u
 status=0
 
@@ -155,6 +155,14 @@ found=$(grep -HnE "$names" $(files src) | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/
 	grep -E "$names" | grep -vE "$reports" || true)
 if [ -n "$found" ]; then
 	echo "src/ names a format:"
+	echo "$found"
+	status=1
+fi
+
+# shellcheck disable=SC2046
+found=$(grep -HnE '__attribute__|__builtin_|__int128' $(files src | grep -v '^src/base/') $(files formats) || true)
+if [ -n "$found" ]; then
+	echo "extensions of the compiler have names in src/base/compiler.h:"
 	echo "$found"
 	status=1
 fi

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/compiler.h"
 #include "format/cpu_profile.h"
 #include "format/format.h"
 #include "format/recover.h"
@@ -480,12 +481,12 @@ void chrome_report_duplicates(struct chrome_reading *st);
 
 /* Reports a finding at a position of the window. */
 void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+    PRINTF(4, 5);
 
 /* chrome_report_place() reports a position that is no longer in the window: chrome_place() keeps it. */
 struct chrome_place chrome_place(struct chrome_reading *st, const char *at);
 void chrome_report_place(struct chrome_reading *st, enum chrome_rule rule, const struct chrome_place *at,
-                         const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+                         const char *fmt, ...) PRINTF(4, 5);
 
 /* Reports an event at a position of the window that is longer than --max-record. */
 void chrome_report_long(struct chrome_reading *st, const char *at);

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "model/call_stack.h"
 #include "model/event_traits.h"
 
@@ -203,8 +204,7 @@ static const struct track *add_track(struct chrome_reading *st, struct chrome_ta
 
 /* Returns the thread (or process) of st->rec, with a track if `track`.  A call would cost 0.4 % of the
  * instructions of a validation. */
-static inline __attribute__((always_inline)) struct chrome_task *event_task(struct chrome_reading *st,
-                                                                            bool process, bool track)
+INLINE struct chrome_task *event_task(struct chrome_reading *st, bool process, bool track)
 {
 	const struct slice pid = id_text(st, &st->rec.of[CHROME_PID]), tid = tid_text(st, pid);
 	struct chrome_task *const w = find_task(st, &st->rec, pid, process ? NULL : &tid);

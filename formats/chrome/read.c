@@ -3,6 +3,7 @@
  * events in the file.
  */
 #include "chrome/chrome.h"
+#include "base/compiler.h"
 
 #include <stdarg.h>
 
@@ -38,9 +39,8 @@ struct chrome_place chrome_place(struct chrome_reading *st, const char *at)
 		                      st->r->records + (st->where == CHROME_IN_EVENTS) };
 }
 
-static __attribute__((format(printf, 4, 0))) void report(struct chrome_reading *st, const struct rule *rule,
-                                                         const struct chrome_place *at, const char *fmt,
-                                                         va_list ap)
+static PRINTF(4, 0) void report(struct chrome_reading *st, const struct rule *rule,
+                                const struct chrome_place *at, const char *fmt, va_list ap)
 {
 	char text[600];
 

@@ -6,6 +6,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/compiler.h"
 #include "base/numbers.h"
 #include "base/scan.h"
 #include "base/table.h"
@@ -217,16 +218,16 @@ bool chrome_large_time_exact(uint64_t ns)
 	const uint64_t us = ns / 1000;
 
 	if (us < (uint64_t)1 << 53 && us * 1000 == ns)
-		return true;                      /* all integers below 2^53 are doubles */
-	const int top = 63 - __builtin_clzll(us); /* the highest bit of the microseconds */
-	const int shift = 52 - top;               /* doubles here are multiples of 2^-shift us */
-	const unsigned __int128 one = 1;
-	unsigned __int128 back;
+		return true;               /* all integers below 2^53 are doubles */
+	const int top = (int)high_bit(us); /* the highest bit of the microseconds */
+	const int shift = 52 - top;        /* doubles here are multiples of 2^-shift us */
+	const uint128 one = 1;
+	uint128 back;
 	if (shift >= 0) {
-		const unsigned __int128 m = (((unsigned __int128)ns << shift) + 500) / 1000;
+		const uint128 m = (((uint128)ns << shift) + 500) / 1000;
 		back = (m * 1000 + ((one << shift) >> 1)) >> shift;
 	} else {
-		const unsigned __int128 unit = (one << -shift) * 1000;
+		const uint128 unit = (one << -shift) * 1000;
 		back = (ns + unit / 2) / unit * unit;
 	}
 	return back == ns;

@@ -9,6 +9,7 @@
  */
 #include <math.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/scan.h"
@@ -348,8 +349,8 @@ static void put_text_value(const struct csv_state *st, struct chunk *c, enum lif
 }
 
 /* Adds the cells with a separator before each.  Not inlined: most rows have no such cells. */
-static __attribute__((noinline)) void put_lifted(const struct csv_state *st, const struct batch *b,
-                                                 const struct event *e, struct chunk *c)
+static NOINLINE void put_lifted(const struct csv_state *st, const struct batch *b, const struct event *e,
+                                struct chunk *c)
 {
 	for (uint32_t i = 0; i < st->lifted->n; i++) {
 		const enum lifted_type type = st->lifted->columns[i].type;

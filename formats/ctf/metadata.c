@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 
+#include "base/compiler.h"
 #include "base/scan.h"
 #include "format/fields_json.h"
 #include "out/facts.h"
@@ -262,9 +263,9 @@ static void put_clock(const struct ctf_state *st, const struct writer *w, struct
 {
 	const bool known = w->run->trace->epoch_known;
 	/* times of the clock's value 0 in ns: on the trace's clock, and since 1970 */
-	const __int128 own = (int64_t)st->base, wall = own + w->run->trace->epoch_ns + w->run->rebased_by;
-	const bool absolute = known && wall + st->last <= (__int128)CTF_MAX_TIME;
-	const __int128 offset = absolute ? wall : own;
+	const int128 own = (int64_t)st->base, wall = own + w->run->trace->epoch_ns + w->run->rebased_by;
+	const bool absolute = known && wall + st->last <= (int128)CTF_MAX_TIME;
+	const int128 offset = absolute ? wall : own;
 
 	if (known && !absolute)
 		ctf_lose(chunk, CTF_EPOCH, 0);

@@ -5,6 +5,7 @@
  * finding is not checked again.
  */
 #include "dftracer/dftracer.h"
+#include "base/compiler.h"
 
 /* ---- reports ---- */
 
@@ -173,8 +174,8 @@ static bool unusual_number(struct dft_state *st, const struct dft_record *rec, e
 	return true;
 }
 
-static __attribute__((noinline)) bool long_number(struct dft_state *st, const struct dft_record *rec,
-                                                  enum dft_top which, bool may_be_negative, uint64_t *v)
+static NOINLINE bool long_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which,
+                                 bool may_be_negative, uint64_t *v)
 {
 	if (dft_top_kind(rec, which) == JSON_UINT && rec->top[which].n < 20)
 		return dft_digits(rec, rec->top[which], v);
@@ -424,7 +425,7 @@ static unsigned differences(const struct dft_record *rec, enum dft_phase phase)
 static void tally_differences(struct dft_state *st, const struct dft_record *rec, unsigned tallies)
 {
 	for (; tallies != 0; tallies &= tallies - 1) {
-		const enum dft_tallied which = (enum dft_tallied)__builtin_ctz(tallies);
+		const enum dft_tallied which = (enum dft_tallied)low_bit(tallies);
 		dft_tally_record(st, which, rec, which == DFT_TYPE_FIELDS ? SLICE_LIT("type") : SLICE_NONE);
 	}
 }

@@ -19,6 +19,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/compiler.h"
 #include "base/table.h"
 #include "base/slice.h"
 #include "format/format.h"
@@ -723,7 +724,7 @@ static inline struct dft_position dft_token_position(const struct dft_record *re
 }
 
 void dft_report(struct dft_state *st, enum dft_rule rule, struct dft_position at, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+    PRINTF(4, 5);
 
 void dft_report_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *rec);
 

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE /* memrchr */
 
 #include "dftracer/dftracer.h"
+#include "base/compiler.h"
 
 /* ---- fast path: common records ---- */
 
@@ -62,7 +63,7 @@ static inline bool has_defined_hashes(struct dft_state *st, const struct dft_rec
                                       uint32_t *texts)
 {
 	for (uint64_t left = rec->hashes; left != 0; left &= left - 1) {
-		const struct dft_arg *const a = &rec->args[__builtin_ctzll(left)];
+		const struct dft_arg *const a = &rec->args[low_bit(left)];
 		struct dft_recent_hash key;
 		*texts += a->kind == JSON_STRING;
 		if (a->role == DFT_ROLE_HHASH)
@@ -223,7 +224,7 @@ static inline const char *parse_line(struct dft_state *st)
 	if (rec->p == in->p && input_offset(in, in->p) == st->parsed && st->raw)
 		return e;
 	for (const char *q = in->p; q < e; q += 64)
-		__builtin_prefetch(q + JSON_CHUNK); /* the next index is made from these bytes */
+		PREFETCH(q + JSON_CHUNK); /* the next index is made from these bytes */
 	rec->offset = input_offset(in, in->p);
 	if (*in->p != '{' || *st->odd < *st->lines || (size_t)(in->end - e) < DFT_SPARE ||
 	    ((st->raw_fields || !dft_paths_follow(&st->paths, rec, base, &st->quotes, in->p, e)) &&

@@ -7,13 +7,15 @@
 #include "dftracer/dftracer.h"
 #include "model/value.h"
 
+#include <math.h>
+
 /* ---- values ---- */
 
 /* Returns the nan or infinity of a JSON_NOT_FINITE token. */
 static struct value not_finite_value(struct slice s)
 {
 	const bool sign = *s.p == '-' || *s.p == '+';
-	const double v = (s.p[sign] | 0x20) == 'n' ? (double)__builtin_nan("") : (double)__builtin_inf();
+	const double v = (s.p[sign] | 0x20) == 'n' ? (double)NAN : (double)INFINITY;
 
 	return (struct value){ .type = VALUE_F64, .f64 = *s.p == '-' && v == v ? -v : v };
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "dftracer/dftracer.h"
+#include "base/compiler.h"
 
 /* ---- hosts and processes ---- */
 
@@ -396,7 +397,7 @@ void dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct
 	if (f->phase == DFT_PHASE_METADATA)
 		return;
 	for (uint64_t left = rec->hashes; left != 0; left &= left - 1) {
-		const struct dft_arg *const a = &rec->args[__builtin_ctzll(left)];
+		const struct dft_arg *const a = &rec->args[low_bit(left)];
 		struct slice *const name = f->nnames < DFT_NAMES ? &f->names[f->nnames++] : &ignored;
 		if (a->role == DFT_ROLE_HHASH)
 			check_host_hash(st, rec, a, f, name);

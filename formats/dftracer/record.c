@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "dftracer/dftracer.h"
+#include "base/compiler.h"
 #include "json/repair.h"
 
 #define TOPS(X)                                                                                              \
@@ -83,8 +84,7 @@ static enum dft_role role_of(struct slice s)
 /* The hash is seeded, so that no input can choose keys that collide. */
 static inline uint32_t hash_of(const struct dft_keys *k, uint64_t low, uint64_t high, uint32_t n)
 {
-	const unsigned __int128 m =
-	    (unsigned __int128)(low ^ k->seed) * (high ^ n ^ (k->seed << 32 | k->seed >> 32));
+	const uint128 m = (uint128)(low ^ k->seed) * (high ^ n ^ (k->seed << 32 | k->seed >> 32));
 
 	return (uint32_t)((uint64_t)m ^ (uint64_t)(m >> 64));
 }
@@ -144,14 +144,14 @@ struct slice dft_plain_key(const struct dft_record *rec, char to[JSON_WORD], str
 
 /* Not inlined: few records have any, and the others should not reserve their memory. */
 
-static __attribute__((noinline)) enum dft_top plain_top_of(struct slice key)
+static NOINLINE enum dft_top plain_top_of(struct slice key)
 {
 	char word[JSON_WORD];
 
 	return dft_top_of(json_plain(word, key));
 }
 
-static __attribute__((noinline)) uint16_t plain_key_number(struct dft_keys *k, struct slice key)
+static NOINLINE uint16_t plain_key_number(struct dft_keys *k, struct slice key)
 {
 	char word[JSON_WORD];
 
@@ -244,7 +244,7 @@ static const char *guess_end(const char *open, const char *e, unsigned depth)
 	x.eager = x.more = false;
 	x.from = open;
 	x.depth = depth;
-	x.objects = ((unsigned __int128)1 << depth) - 1;
+	x.objects = ((uint128)1 << depth) - 1;
 	return json_text_end(&x, open, e);
 }
 
@@ -568,7 +568,7 @@ static inline const char *skip_digits(const char *p)
 	for (;; p += 8) {
 		const uint64_t other = json_other_than_digits(p);
 		if (other != 0)
-			return p + (__builtin_ctzll(other) >> 3);
+			return p + (low_bit(other) >> 3);
 	}
 }
 

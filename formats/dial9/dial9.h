@@ -24,6 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/compiler.h"
 #include "base/numbers.h"
 #include "base/table.h"
 #include "format/format.h"
@@ -297,7 +298,7 @@ static inline uint64_t d9_bytes_offset(const struct d9_bytes *b)
 
 /* Reads a LEB128 number that was checked to have at most D9_VARINT_MAX bytes.  Inlined, so that the caller's
  * position has a register. */
-static inline __attribute__((always_inline)) uint64_t d9_varint(const char **p)
+INLINE uint64_t d9_varint(const char **p)
 {
 	uint64_t byte = (unsigned char)*(*p)++, v = byte & 0x7f;
 
@@ -619,9 +620,9 @@ static inline void d9_tally(struct finding_tally *t, const struct record *f, uin
 
 /* Report a finding at the frame, or at the byte `at` of it. */
 void d9_find(struct d9_state *st, enum d9_rule rule, const struct record *f, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+    PRINTF(4, 5);
 void d9_find_at(struct d9_state *st, enum d9_rule rule, const struct record *f, const char *at,
-                const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+                const char *fmt, ...) PRINTF(5, 6);
 
 /* Returns true, and counts the finding, if a finding of this rule would not be shown: its message is not
  * needed.  Else the caller reports it. */

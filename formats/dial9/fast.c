@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "dial9/dial9.h"
+#include "base/compiler.h"
 #include "model/value.h"
 
 /* ---- values ---- */
@@ -46,7 +47,6 @@ enum op_kind {
 
 #define MAX_FIELDS 64        /* schemas with more are measured field by field */
 #define MAX_TEXT (32U << 10) /* so are longer values: no event may exceed D9_FAST_FRAME */
-#define INLINE static inline __attribute__((always_inline))
 
 /* ---- making the steps ---- */
 
@@ -250,7 +250,7 @@ INLINE const char *measure_long(const char *p)
 	const uint64_t last = ~load_u64(p, false) & CONTINUED;
 
 	if (last != 0)
-		return p + ((unsigned)__builtin_ctzll(last) >> 3) + 1;
+		return p + (low_bit(last) >> 3) + 1;
 	if ((unsigned char)p[8] < 0x80)
 		return p + 9;
 	return (unsigned char)p[9] <= 1 ? p + D9_VARINT_MAX : NULL;
@@ -355,8 +355,8 @@ const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, con
 }
 
 /* Not inlined, as few events have values after those that are read. */
-static __attribute__((noinline)) const char *measure_rest(const struct d9_state *st,
-                                                          const struct d9_measure_step *op, const char *p)
+static NOINLINE const char *measure_rest(const struct d9_state *st, const struct d9_measure_step *op,
+                                         const char *p)
 {
 	return measure(st, op, p, st->r->in->end);
 }
@@ -410,14 +410,14 @@ INLINE const char *run_over(struct d9_state *st, const char *p, const char *limi
 }
 
 /* Not inlined, so that its variables have registers. */
-static __attribute__((noinline)) const char *run_records(struct d9_state *st, const char *p,
-                                                         const char *limit, const char **after)
+static NOINLINE const char *run_records(struct d9_state *st, const char *p, const char *limit,
+                                        const char **after)
 {
 	return run_over(st, p, limit, after, NULL);
 }
 
-static __attribute__((noinline)) const char *run_times(struct d9_state *st, const char *p, const char *limit,
-                                                       const char **after)
+static NOINLINE const char *run_times(struct d9_state *st, const char *p, const char *limit,
+                                      const char **after)
 {
 	struct reader_range range = *st->r->range;
 	const char *const last = run_over(st, p, limit, after, &range);
@@ -510,8 +510,8 @@ INLINE const struct d9_entry *find_entry(const struct d9_pool *pool, const char 
 
 /* Adds the fields of the next event, whose values begin at p, and checks all of them.  Returns the end of the
  * event; NULL, without effect: it is not plain.  Not inlined, so that its variables have registers. */
-static __attribute__((noinline)) const char *read_fields(struct d9_state *st, const struct d9_schema *s,
-                                                         const char *p, struct batch *b)
+static NOINLINE const char *read_fields(struct d9_state *st, const struct d9_schema *s, const char *p,
+                                        struct batch *b)
 {
 	struct field *to = batch_fields(b, s->nfields);
 	const struct d9_read_step *t = s->read_steps;
@@ -656,14 +656,12 @@ INLINE const char *run_with(struct d9_state *st, uint64_t max, const char *end, 
 	return last;
 }
 
-static __attribute__((noinline)) const char *run_events(struct d9_state *st, uint64_t max, const char *end,
-                                                        struct batch *b)
+static NOINLINE const char *run_events(struct d9_state *st, uint64_t max, const char *end, struct batch *b)
 {
 	return run_with(st, max, end, b, false);
 }
 
-static __attribute__((noinline)) const char *run_raw(struct d9_state *st, uint64_t max, const char *end,
-                                                     struct batch *b)
+static NOINLINE const char *run_raw(struct d9_state *st, uint64_t max, const char *end, struct batch *b)
 {
 	return run_with(st, max, end, b, true);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "dial9/dial9.h"
+#include "base/compiler.h"
 #include "dial9/write/write.h"
 
 /*
@@ -200,9 +201,6 @@ const struct format dial9_format = {
 	            HAS_STACKS | HAS_LISTS | HAS_NAN | HAS_PARTS | HAS_NOT_UTF8 | HAS_NUL | HAS_FACTS |
 	            HAS_EPOCH | HAS_NUMBERS,
 };
-
-/* Not inlined into read_record(): buffers of these functions would cost it instructions for each event. */
-#define COLD __attribute__((noinline))
 
 /* ---- records ---- */
 

@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/open_spans.h"
 #include "base/table.h"
 #include "format/format.h"
@@ -53,8 +54,8 @@ static const struct loss losses[FOLDED_LOSSES + 1] = {
 
 /* A stack: a path of frames from the root. */
 struct folded_node {
-	unsigned __int128 self; /* ns, or number of samples */
-	uint32_t parent;        /* less than the number of the node */
+	uint128 self;    /* ns, or number of samples */
+	uint32_t parent; /* less than the number of the node */
 	uint32_t frame;
 	bool shown; /* written even if self is 0 */
 };

@@ -6,6 +6,7 @@
  * are more than 32 names, all names of the event are looked up in a table.
  */
 #include "heph/heph.h"
+#include "base/compiler.h"
 
 /* ---- repeated names ---- */
 
@@ -28,7 +29,7 @@ static const char *next_attribute(const char *p)
 }
 
 /* Counts the event if a name of the attributes from p on is repeated. */
-static HEPH_COLD void check_names(struct heph_state *st, const struct heph_packet *k, const char *p)
+static COLD void check_names(struct heph_state *st, const struct heph_packet *k, const char *p)
 {
 	struct tabletext names = { .used = 0 };
 	bool repeated = false;
@@ -57,8 +58,8 @@ struct attribute {
 	bool retained;      /* false: beyond a limit */
 };
 
-static HEPH_COLD void report_value_past_packet(struct heph_state *st, const struct heph_packet *k,
-                                               struct attribute *a, const char *what, uint64_t n)
+static COLD void report_value_past_packet(struct heph_state *st, const struct heph_packet *k,
+                                          struct attribute *a, const char *what, uint64_t n)
 {
 	struct quoted q;
 	char text[400];
@@ -69,8 +70,8 @@ static HEPH_COLD void report_value_past_packet(struct heph_state *st, const stru
 	heph_report_past_packet(st, k, a->p, text, n, (uint64_t)(k->end - a->p));
 }
 
-static HEPH_COLD void report_value_text(struct heph_state *st, const struct heph_packet *k,
-                                        const struct attribute *a, struct slice s)
+static COLD void report_value_text(struct heph_state *st, const struct heph_packet *k,
+                                   const struct attribute *a, struct slice s)
 {
 	struct quoted q;
 	char text[400];
@@ -80,8 +81,8 @@ static HEPH_COLD void report_value_text(struct heph_state *st, const struct heph
 	heph_report_text(st, k, text, s);
 }
 
-static HEPH_COLD void report_unknown_type(struct heph_state *st, const struct heph_packet *k,
-                                          struct attribute *a, uint8_t type)
+static COLD void report_unknown_type(struct heph_state *st, const struct heph_packet *k, struct attribute *a,
+                                     uint8_t type)
 {
 	const enum heph_rule rule = type == HEPH_ARRAY ? HEPH_RULE_UNTYPED_ARRAY : HEPH_RULE_UNKNOWN_TYPE;
 	struct quoted q;
@@ -218,7 +219,7 @@ void heph_end_at_packet(struct heph_state *st, struct heph_packet *k, const char
 
 /* Ends the packet at p if another packet starts there: the size of this packet is then wrong.  If a packet
  * also starts at the end of this one, the packet at p must be complete and followed by a third. */
-static HEPH_COLD bool cut_at_packet(struct heph_state *st, struct heph_packet *k, const char *p)
+static COLD bool cut_at_packet(struct heph_state *st, struct heph_packet *k, const char *p)
 {
 	const char *const end = st->r->in->end;
 

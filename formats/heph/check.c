@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "heph/heph.h"
+#include "base/compiler.h"
 
 /* ---- streams ---- */
 
@@ -153,7 +154,7 @@ void heph_gap_event(struct heph_state *st, struct batch *b, struct event *e)
 /* ---- unexpected counters ---- */
 
 /* Reports a counter that is not the next one; of stream 0 only a repeated one. */
-static HEPH_COLD void report_counter(struct heph_state *st, const struct heph_packet *k, uint32_t last)
+static COLD void report_counter(struct heph_state *st, const struct heph_packet *k, uint32_t last)
 {
 	const uint32_t now = k->counter, gap = now - last - 1;
 
@@ -231,7 +232,7 @@ static void check_shared(struct heph_state *st, struct heph_shared *s, const str
 
 /* ---- counters of all streams ---- */
 
-static HEPH_COLD void start_stream(struct heph_state *st, const struct heph_packet *k)
+static COLD void start_stream(struct heph_state *st, const struct heph_packet *k)
 {
 	struct heph_shared *const shared = &st->counters.shared;
 	struct heph_stream *const s = add_stream(st, k);

@@ -3,6 +3,7 @@
  * of a packet.  Valid packets of the common form are counted; all others are left to read_record(), which
  * reads them from their start and reports their faults.
  */
+#include "base/compiler.h"
 #include "base/scan.h"
 #include "heph/heph.h"
 
@@ -134,7 +135,7 @@ static inline void count_packet(struct heph_state *st, const char *p)
 	}
 }
 
-static HEPH_COLD const struct track *find_track_slow(struct heph_state *st, const char *p)
+static COLD const struct track *find_track_slow(struct heph_state *st, const char *p)
 {
 	const struct track *const t = heph_track_slow(st, set_packet(st, p));
 
@@ -154,8 +155,8 @@ static inline const struct track *find_track(struct heph_state *st, const char *
 }
 
 /* Adds the event of a packet.  Returns false if the batch is full.  Not inlined: slows down validation. */
-static __attribute__((noinline)) bool add_event(struct heph_state *st, const char *p,
-                                                const struct track *track, struct batch *b, struct slice name)
+static NOINLINE bool add_event(struct heph_state *st, const char *p, const struct track *track,
+                               struct batch *b, struct slice name)
 {
 	const uint64_t start = load_u64(p + HEPH_AT_START, true);
 

@@ -20,15 +20,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/compiler.h"
 #include "base/numbers.h"
 #include "base/scan.h"
 #include "base/slice.h"
 #include "format/format.h"
 #include "format/recover.h"
 #include "out/words.h"
-
-/* Rare paths of hot functions: inlining them would slow down the common case. */
-#define HEPH_COLD __attribute__((cold, noinline))
 
 /* ---- bytes ---- */
 
@@ -311,18 +309,18 @@ struct heph_state {
 
 /* Reports a finding at a position in the packet. */
 void heph_report(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k, const char *at,
-                 const char *fmt, ...) __attribute__((cold, format(printf, 5, 6)));
+                 const char *fmt, ...) COLD PRINTF(5, 6);
 
 /* Returns a text for the message of the rule's next finding; "" if that is not shown. */
 const char *heph_quoted(const struct heph_state *st, enum heph_rule rule, struct quoted *q, struct slice s);
 
 /* Reports that `what` needs n bytes, but only `left` follow in the packet. */
 void heph_report_past_packet(struct heph_state *st, const struct heph_packet *k, const char *at,
-                             const char *what, uint64_t n, uint64_t left) __attribute__((cold));
+                             const char *what, uint64_t n, uint64_t left) COLD;
 
 /* Reports a text that is not UTF-8. */
 void heph_report_text(struct heph_state *st, const struct heph_packet *k, const char *what, struct slice s)
-    __attribute__((cold));
+    COLD;
 
 /* ---- fast.c ---- */
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "heph/heph.h"
+#include "base/compiler.h"
 #include "out/field_names.h"
 
 /* ---- the search after damage ---- */
@@ -21,9 +22,9 @@
 
 /* Starts a search for the next packet.  The finding about `at` is reported when the search ends; the skipped
  * bytes start at `from`. */
-__attribute__((cold, format(printf, 6, 7))) static void
-heph_search_begin(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k, const char *at,
-                  const char *from, const char *fmt, ...)
+COLD PRINTF(6, 7) static void heph_search_begin(struct heph_state *st, enum heph_rule rule,
+                                                const struct heph_packet *k, const char *at, const char *from,
+                                                const char *fmt, ...)
 {
 	struct heph_search *const search = &st->search;
 	va_list ap;
@@ -319,7 +320,7 @@ static void read_option(struct heph_state *st, struct heph_packet *k, struct rec
 /* ---- packets ---- */
 
 /* Reports an input that ends within the magic constant and the size of a packet. */
-static HEPH_COLD void report_cut_start(struct heph_state *st, const struct heph_packet *k)
+static COLD void report_cut_start(struct heph_state *st, const struct heph_packet *k)
 {
 	const char *const end = st->r->in->end;
 	const unsigned n = (unsigned)(end - k->p);
@@ -333,7 +334,7 @@ static HEPH_COLD void report_cut_start(struct heph_state *st, const struct heph_
 }
 
 /* Reports an invalid magic constant or size; min: heph_packet_min() of the packet. */
-static HEPH_COLD void report_bad_start(struct heph_state *st, const struct heph_packet *k, uint32_t min)
+static COLD void report_bad_start(struct heph_state *st, const struct heph_packet *k, uint32_t min)
 {
 	const uint32_t magic = load_u32(k->p, true), size = load_u32(k->p + HEPH_AT_SIZE, true);
 	const char *const kind = magic == HEPH_MAGIC_EVENT ? "an event" : "a metadata";
@@ -357,7 +358,7 @@ static HEPH_COLD void report_bad_start(struct heph_state *st, const struct heph_
 /* Ends a packet that none follows at a complete packet inside it: its size is wrong, or bytes of it are
  * missing.  Returns RECORD_MORE if that depends on bytes after the window, RECORD_BAD if the rest is too
  * short for a packet. */
-static HEPH_COLD enum record_status end_inside(struct heph_state *st, struct heph_packet *k, uint32_t min)
+static COLD enum record_status end_inside(struct heph_state *st, struct heph_packet *k, uint32_t min)
 {
 	const struct input *const in = st->r->in;
 	const char *const limit = in->end - k->end > 3 ? k->end + 3 : in->end; /* for its magic constant */
@@ -401,7 +402,7 @@ static void read_content(struct heph_state *st, struct heph_packet *k, uint32_t 
 
 /* ---- packets longer than --max-record ---- */
 
-static HEPH_COLD enum record_status pass_packet(struct heph_state *st, struct record *rec)
+static COLD enum record_status pass_packet(struct heph_state *st, struct record *rec)
 {
 	struct heph_long *const l = &st->long_packet;
 	const enum record_status status = reader_pass(st->r, rec, &l->left);
@@ -419,7 +420,7 @@ _Static_assert(HEPH_EVENT_MIN <= READER_MIN_RECORD, "the head of a packet that i
 
 /* Whether a size above --max-record is valid (RECORD_DONE) or damaged (RECORD_BAD): it is damaged if the
  * input ends, or other packets start, within --max-record bytes. */
-static HEPH_COLD enum record_status check_long(const struct heph_state *st, const struct heph_packet *k)
+static COLD enum record_status check_long(const struct heph_state *st, const struct heph_packet *k)
 {
 	const struct input *const in = st->r->in;
 
@@ -429,8 +430,8 @@ static HEPH_COLD enum record_status check_long(const struct heph_state *st, cons
 }
 
 /* Checks the counter of an event, so that it does not count as missing. */
-static HEPH_COLD enum record_status begin_long(struct heph_state *st, struct heph_packet *k, uint32_t size,
-                                               bool event, struct record *rec)
+static COLD enum record_status begin_long(struct heph_state *st, struct heph_packet *k, uint32_t size,
+                                          bool event, struct record *rec)
 {
 	struct class *const cls = event ? st->event_class : st->metadata_class;
 

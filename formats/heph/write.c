@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/scan.h"
 #include "format/fields_json.h"
 #include "heph/heph.h"
@@ -373,7 +374,7 @@ static void put_fact(struct hpw_state *st, struct chunk *chunk, const struct fac
 /* Writes the epoch at the end, when it is certain; it applies to the whole trace in any position. */
 static void put_epoch(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
-	const __int128 epoch = w->run->trace->epoch_ns + w->run->rebased_by;
+	const int128 epoch = w->run->trace->epoch_ns + w->run->rebased_by;
 
 	if (!w->run->trace->epoch_known)
 		return;

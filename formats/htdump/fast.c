@@ -4,6 +4,7 @@
  * the previous record keeps the processor from waiting for the lookup.
  */
 #include "htdump/htdump.h"
+#include "base/compiler.h"
 
 /* Bytes after `limit` for the last record, which all are in the window.  `limit` is at most 4 MiB after the
  * first byte to read, so a record has at most 5 MiB here: less than HT_FAST_RECORD. */
@@ -64,8 +65,7 @@ static bool select_class(struct ht_state *st, struct fast_class *f, uint32_t id)
 }
 
 /* Same as check_id() of read.c without its exceptions: select_class() only accepts HT_KIND_EVENT. */
-static inline __attribute__((always_inline)) void check_id(struct ht_state *st, uint64_t id, uint64_t offset,
-                                                           uint64_t ordinal)
+INLINE void check_id(struct ht_state *st, uint64_t id, uint64_t offset, uint64_t ordinal)
 {
 	if (idset_add(&st->ids, id))
 		finding_tally_add(&st->id_repeated, offset, ordinal, id, 0);
@@ -73,8 +73,7 @@ static inline __attribute__((always_inline)) void check_id(struct ht_state *st, 
 
 /* Gets the name of the label of the record at p, unless the event has another one.  Returns false if
  * read_record() has to look ahead for it, or to count it. */
-static inline __attribute__((always_inline)) bool find_label(struct ht_state *st, const struct fast_class *f,
-                                                             const char *p, struct slice *name)
+INLINE bool find_label(struct ht_state *st, const struct fast_class *f, const char *p, struct slice *name)
 {
 	st->starts[0] = p + HT_HEAD_SIZE;
 	const uint32_t i = table64_get(&st->labels.index, ht_leaf_integer(st, f->label));
@@ -85,9 +84,8 @@ static inline __attribute__((always_inline)) bool find_label(struct ht_state *st
 }
 
 /* Adds the event of the record at p.  Returns false if the batch is full, or on OOM. */
-static inline __attribute__((always_inline)) bool add_event(struct ht_state *st, const struct fast_class *f,
-                                                            struct batch *b, const struct record *rec,
-                                                            struct slice name)
+INLINE bool add_event(struct ht_state *st, const struct fast_class *f, struct batch *b,
+                      const struct record *rec, struct slice name)
 {
 	st->starts[0] = rec->p + HT_HEAD_SIZE;
 	const uint64_t thread = f->thread != NULL ? ht_leaf_integer(st, f->thread) : 0;
@@ -121,9 +119,8 @@ static inline __attribute__((always_inline)) bool add_event(struct ht_state *st,
 /* Reads records that start before `limit` and end before `end`; b NULL: makes no events.  range: gets their
  * times, unless NULL.  Returns false at a record of a class whose events need fields.  Inlined with a
  * constant byte order and constant NULLs. */
-static inline __attribute__((always_inline)) bool read_records(struct ht_state *st, const char *limit,
-                                                               const char *end, struct batch *b, bool big,
-                                                               struct reader_range *range)
+INLINE bool read_records(struct ht_state *st, const char *limit, const char *end, struct batch *b, bool big,
+                         struct reader_range *range)
 {
 	const uint32_t class_at = ht_class_id_at(st->wire), ts_at = ht_time_at(st->wire);
 	const uint32_t id_at = ht_event_id_at(st->wire);

@@ -27,6 +27,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/compiler.h"
 #include "base/numbers.h"
 #include "base/table.h"
 #include "format/format.h"
@@ -280,7 +281,7 @@ struct ht_state {
 
 /* Reports a finding at the start of a record. */
 void ht_report(struct ht_state *st, enum ht_rule rule, const struct record *rec, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+    PRINTF(4, 5);
 
 /* Same as reader_ops.probe; also sets the layout and the byte order that the second record fits. */
 int ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big);

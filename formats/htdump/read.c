@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 
 /* ---- findings ---- */
@@ -109,9 +110,6 @@ static int ht_probe(struct slice head, bool complete)
 }
 
 #define FIRST_BLOCKS 8U /* more than the built-in classes have */
-
-/* Rare paths of read_record(), not inlined: their buffers would cost 9 % more instructions per record. */
-#define COLD __attribute__((cold, noinline))
 
 /* ---- opening ---- */
 

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/numbers.h"
 #include "model/event_traits.h"
 
@@ -594,7 +595,7 @@ static bool read_meta(struct ndjson_reading *st)
 }
 
 /* A negative value: the trace began before 0. */
-static bool read_rebased_by(struct ndjson_reading *st, __int128 *by)
+static bool read_rebased_by(struct ndjson_reading *st, int128 *by)
 {
 	const struct json_token *const t = &st->line.of[NDJSON_M_REBASED_BY_NS];
 	uint64_t v = 0;
@@ -609,7 +610,7 @@ static bool read_rebased_by(struct ndjson_reading *st, __int128 *by)
 		              INT64_MAX);
 		return false;
 	}
-	*by = t->kind == JSON_INT ? -(__int128)v : (__int128)v;
+	*by = t->kind == JSON_INT ? -(int128)v : (int128)v;
 	return true;
 }
 

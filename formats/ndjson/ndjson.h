@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/compiler.h"
 #include "format/format.h"
 #include "format/recover.h"
 #include "json/repair.h"
@@ -215,7 +216,7 @@ bool ndjson_read_by_type(struct ndjson_reading *st);
 
 /* Reports a finding at a position of the current line. */
 void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+    PRINTF(4, 5);
 
 /* Returns the start of a value for a message. */
 const char *ndjson_quoted(struct quoted *q, const struct json_token *t);

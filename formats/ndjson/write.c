@@ -3,6 +3,7 @@
  * the end.  A line needs only the lines of its track and class to be understood.
  */
 
+#include "base/compiler.h"
 #include "base/numbers.h"
 #include "model/event_traits.h"
 #include "ndjson/ndjson.h"
@@ -307,8 +308,8 @@ static void put_losses(struct text *t, const struct ledger *lost, const struct t
 /* The epoch of a trace that was rebased earlier refers to its clock at that time. */
 static void put_clock(struct text *t, const struct writer *w, const struct trace_origin *origin)
 {
-	const __int128 before = origin != NULL && origin->rebased ? origin->rebased_by : 0;
-	const __int128 by = before + w->run->rebased_by;
+	const int128 before = origin != NULL && origin->rebased ? origin->rebased_by : 0;
+	const int128 by = before + w->run->rebased_by;
 
 	if (w->run->trace->epoch_known)
 		put_member_u64(t, "epoch_ns", (uint64_t)(w->run->trace->epoch_ns - before));

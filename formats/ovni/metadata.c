@@ -4,6 +4,7 @@
  * stream that is read later.  A value of the wrong type is reported and then treated as missing.
  */
 #include "ovni/ovni.h"
+#include "base/compiler.h"
 
 #include <cJSON.h>
 #include <errno.h>
@@ -262,8 +263,7 @@ static void read_marks(struct ovni_metadata *m, const cJSON *marks)
 /* ---- hardware counters ---- */
 
 /* ovniemu checks counters only if a stream requires nOS-V, which streams with counters do. */
-__attribute__((format(printf, 2, 3))) static void report_counters(struct ovni_metadata *m, const char *fmt,
-                                                                  ...)
+PRINTF(2, 3) static void report_counters(struct ovni_metadata *m, const char *fmt, ...)
 {
 	char text[400];
 	va_list ap;

@@ -23,6 +23,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/compiler.h"
 #include "base/numbers.h"
 #include "base/open_spans.h"
 #include "base/os.h"
@@ -90,12 +91,10 @@ enum ovni_rule {
 extern const struct rule ovni_rules[OVNI_RULE_COUNT + 1]; /* ended by an id of NULL */
 
 /* Adds a finding about a complete stream or trace: at offset 0, without a record. */
-void ovni_report(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+void ovni_report(struct reader *r, enum ovni_rule rule, const char *fmt, ...) PRINTF(3, 4);
 
 /* Like ovni_report(), for faults that only ovniemu refuses: errors if the group "state" is checked. */
-void ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+void ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt, ...) PRINTF(3, 4);
 
 /* ---- the trace: merged metadata of its streams (trace.c) ---- */
 

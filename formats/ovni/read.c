@@ -4,12 +4,9 @@
  * Memory: of a jumbo event longer than --max-record, only the head is retained.
  */
 #include "ovni/ovni.h"
+#include "base/compiler.h"
 
 #include <stdlib.h>
-
-/* Rare paths, separate from the functions that handle each event: inlined, their buffers and arguments would
- * cost time for every event. */
-#define COLD __attribute__((cold, noinline))
 
 static int ovni_probe(struct slice head, bool complete)
 {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "paraver/paraver.h"
+#include "base/compiler.h"
 
 /* ---- records ---- */
 
@@ -393,7 +394,7 @@ static uint16_t first_free_lane(const uint64_t *busy)
 
 	while (word < PARAVER_ASYNC_LANES / 64 && busy[word] == UINT64_MAX)
 		word++;
-	return word < PARAVER_ASYNC_LANES / 64 ? (uint16_t)(64 * word + __builtin_ctzll(~busy[word]))
+	return word < PARAVER_ASYNC_LANES / 64 ? (uint16_t)(64 * word + low_bit(~busy[word]))
 	                                       : PARAVER_ASYNC_LANES;
 }
 

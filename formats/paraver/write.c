@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "model/event_traits.h"
+#include "base/compiler.h"
 #include "model/number.h"
 #include "out/facts.h"
 #include "out/tracks.h"
@@ -340,10 +341,10 @@ static void add_event(struct paraver_state *st, const struct batch *b, const str
 static void write_date(const struct paraver_state *st, const struct writer *w, struct text *t)
 {
 	struct tm tm = { .tm_mday = 1, .tm_year = 70 };
-	__int128 ns = 0;
+	int128 ns = 0;
 
 	if (w->run->trace->epoch_known)
-		ns = (w->run->signed_time ? (int64_t)st->base : (__int128)st->base) + w->run->rebased_by +
+		ns = (w->run->signed_time ? (int64_t)st->base : (int128)st->base) + w->run->rebased_by +
 		     w->run->trace->epoch_ns;
 	const time_t seconds = (time_t)(ns / 1000000000);
 	gmtime_r(&seconds, &tm);

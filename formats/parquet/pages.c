@@ -4,6 +4,7 @@
  * compressed by zstd.
  */
 #include "parquet/parquet.h"
+#include "base/compiler.h"
 
 /* ---- Thrift ---- */
 
@@ -218,7 +219,7 @@ static unsigned width_of(const uint64_t *v)
 
 	for (uint32_t i = 0; i < DELTA_PART; i++)
 		any |= v[i];
-	return any != 0 ? 64 - (unsigned)__builtin_clzll(any) : 0;
+	return any != 0 ? high_bit(any) + 1 : 0;
 }
 
 /* Adds n differences, n > 0: the minimum, the widths of the parts, the parts of a width above 0. */

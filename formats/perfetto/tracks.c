@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "format/fields_json.h"
+#include "base/compiler.h"
 #include "out/facts.h"
 #include "perfetto/perfetto.h"
 
@@ -25,10 +26,10 @@ static void put_clock(struct text *t, unsigned id, uint64_t ns)
  * Without one the importer has no wall time. */
 static void put_clocks(struct text *t, const struct writer *w)
 {
-	const __int128 zero = w->run->rebased_by;
+	const int128 zero = w->run->rebased_by;
 	const bool monotonic = strcmp(w->run->trace->clock, "monotonic") == 0;
 	const bool unix_time = strcmp(w->run->trace->clock, "unix") == 0;
-	const __int128 epoch = (w->run->trace->epoch_known ? w->run->trace->epoch_ns : 0) + zero;
+	const int128 epoch = (w->run->trace->epoch_known ? w->run->trace->epoch_ns : 0) + zero;
 
 	if (zero > LAST_TIME || epoch < 0 || epoch > LAST_TIME ||
 	    (!(monotonic && zero >= 0) && !unix_time && !w->run->trace->epoch_known))

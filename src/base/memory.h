@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/slice.h"
 
 /* ---- gate ---- */
@@ -51,7 +52,7 @@ void *arena_zalloc(struct arena *a, size_t count, size_t size);
 struct slice arena_copy(struct arena *a, struct slice s);
 
 /* printf into the arena; p is NULL on OOM.  Text of a trace as %.*s would end at a NUL: see arena_join(). */
-struct slice arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+struct slice arena_printf(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
 
 /* All bytes of the parts, one after the other, with a NUL after them; UTF-8 and JSON if all parts are.  p is
  * NULL on OOM. */

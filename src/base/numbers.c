@@ -1,6 +1,7 @@
 /* Numbers as text, and numbers with units from text.  Integers: eight digits at a time within a 64-bit word
  * (or sixteen with SSE2), no division by 10 in a loop.  Doubles: 17 exact digits from a 128-bit product,
  * shortened while they read back the same. */
+#include "base/compiler.h"
 #include "base/numbers.h"
 
 #include <float.h>
@@ -114,7 +115,7 @@ static inline char *put_head4(char *p, uint32_t v)
 	const uint32_t two = (v << 16) - by100 * ((100 << 16) - 1);
 	const uint32_t by10 = two * 103 >> 10 & 0x000f000f;
 	const uint32_t digits = (two << 8) - by10 * ((10 << 8) - 1);
-	const unsigned skip = (unsigned)__builtin_ctz(digits | 1u << 24) / 8;
+	const unsigned skip = low_bit(digits | 1u << 24) / 8;
 
 	store_uint(p, (digits | 0x30303030) >> skip * 8, 4, false);
 	return p + 4 - skip;
@@ -122,7 +123,7 @@ static inline char *put_head4(char *p, uint32_t v)
 
 /* Writes all but the last eight digits of v >= 10^8, which are stored in *last.  Compilers find it too large
  * to inline; a call costs a fifth of the time. */
-__attribute__((always_inline)) static inline char *put_upper(char *p, uint64_t v, uint64_t *last)
+INLINE char *put_upper(char *p, uint64_t v, uint64_t *last)
 {
 	struct digits16 low;
 
@@ -217,12 +218,12 @@ static char *put19(char *p, uint64_t v)
 	return put8(put8(p, digits8(high % E8)), digits8(v % E8));
 }
 
-char *decimal_u128(char *p, unsigned __int128 v)
+char *decimal_u128(char *p, uint128 v)
 {
 	if (v <= UINT64_MAX)
 		return put_u64(p, (uint64_t)v);
 
-	const unsigned __int128 high = v / E19;
+	const uint128 high = v / E19;
 	if (high < E19)
 		p = put_u64(p, (uint64_t)high);
 	else
@@ -261,7 +262,7 @@ char *decimal_hex(char *p, uint64_t v)
  * 2^-shift, with 17 digits before the point. */
 struct scaled {
 	uint64_t mantissa;
-	unsigned __int128 product;
+	uint128 product;
 	uint64_t half_step; /* 5^scale: half the distance to the next double, in the units of 2 product */
 	unsigned scale, shift;
 };
@@ -299,7 +300,7 @@ static struct scaled scale_f64(double v)
 	s.scale = (unsigned)(16 - ((exponent + 52) * 1233 >> 12));
 	for (;; s.scale--) {
 		s.half_step = fives[s.scale - 2];
-		s.product = (unsigned __int128)s.mantissa * s.half_step;
+		s.product = (uint128)s.mantissa * s.half_step;
 		s.shift = (unsigned)(-exponent - (int)s.scale);
 		if ((uint64_t)(s.product >> s.shift) < E8 * E8 * 10)
 			return s;
@@ -310,8 +311,8 @@ static struct scaled scale_f64(double v)
 static uint64_t round_scaled(const struct scaled *s, unsigned unit)
 {
 	const uint64_t whole = (uint64_t)(s->product >> s->shift), digits = whole / unit;
-	const unsigned __int128 rest = s->product - ((unsigned __int128)(digits * unit) << s->shift);
-	const unsigned __int128 half = (unsigned __int128)unit << (s->shift - 1);
+	const uint128 rest = s->product - ((uint128)(digits * unit) << s->shift);
+	const uint128 half = (uint128)unit << (s->shift - 1);
 
 	return digits + (rest > half || (rest == half && (digits & 1) != 0));
 }
@@ -320,8 +321,8 @@ static uint64_t round_scaled(const struct scaled *s, unsigned unit)
  * the even one. */
 static bool reads_back(const struct scaled *s, uint64_t digits)
 {
-	const unsigned __int128 here = (unsigned __int128)digits << (s->shift + 1), there = s->product << 1;
-	unsigned __int128 away = here > there ? here - there : there - here;
+	const uint128 here = (uint128)digits << (s->shift + 1), there = s->product << 1;
+	uint128 away = here > there ? here - there : there - here;
 
 	if (here < there && s->mantissa == UINT64_C(1) << 52)
 		away *= 2; /* below a power of two doubles are twice as close */
@@ -476,7 +477,7 @@ bool hex_bytes(char *to, struct slice s)
 #define PARTS 12
 
 struct number {
-	unsigned __int128 whole, parts;
+	uint128 whole, parts;
 	bool exact; /* no digit was smaller than a part */
 };
 
@@ -541,7 +542,7 @@ static bool integer_of(const struct number *v, uint64_t unit, uint64_t *n)
 {
 	if (v->whole > UINT64_MAX / unit)
 		return false;
-	const unsigned __int128 rest = v->parts * unit, sum = v->whole * unit + rest / 1000000000000;
+	const uint128 rest = v->parts * unit, sum = v->whole * unit + rest / 1000000000000;
 	if (sum > UINT64_MAX || rest % 1000000000000 != 0 || !v->exact)
 		return false;
 	*n = (uint64_t)sum;
@@ -612,7 +613,7 @@ bool units_part(struct slice s, uint64_t whole, uint64_t *part)
 
 	if (!read_number(&s, &v) || !slice_is(s, "%") || v.whole > 100 || !v.exact)
 		return false;
-	const unsigned __int128 all = (v.whole * 1000000000000 + v.parts) * (whole / 100);
+	const uint128 all = (v.whole * 1000000000000 + v.parts) * (whole / 100);
 	*part = (uint64_t)(all / 1000000000000);
 	return all % 1000000000000 == 0 && all / 1000000000000 <= whole;
 }
@@ -707,7 +708,7 @@ bool units_wall(struct slice s, uint64_t *ns)
 	if (!read_digits(&s, 4, '-', &year) || !read_digits(&s, 2, '-', &month) ||
 	    !read_digits(&s, 2, 0, &day) || !days_to(year, month, day, &days) || !read_clock(s, &clock))
 		return false;
-	const unsigned __int128 sum = (unsigned __int128)days * DAY_NS + clock;
+	const uint128 sum = (uint128)days * DAY_NS + clock;
 	*ns = (uint64_t)sum;
 	return sum <= UINT64_MAX;
 }

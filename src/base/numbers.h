@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "base/slice.h"
 
 /* ---- decimal ---- */
@@ -32,7 +33,7 @@ char *decimal_i64(char *p, int64_t v);
 /* Nanoseconds as microseconds with exactly three decimals: 1234567 -> 1234.567 */
 char *decimal_usec(char *p, uint64_t ns);
 char *decimal_usec_signed(char *p, int64_t ns);
-char *decimal_u128(char *p, unsigned __int128 v);
+char *decimal_u128(char *p, uint128 v);
 
 /* "0x" and lower-case digits, no leading zeros: 0x0, 0xdeadbeef */
 char *decimal_hex(char *p, uint64_t v);

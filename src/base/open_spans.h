@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 
 /*
@@ -94,7 +95,7 @@ static inline void covered_spans_join(struct covered_spans *s, uint32_t n)
 
 /* Moves ended spans, which may be below longer ones, behind the others.  If it is inlined into
  * covered_spans_pop(), it costs each span 20 instructions; as a cold function, it makes its callers cold. */
-static __attribute__((noinline, unused)) void covered_spans_sweep(struct covered_spans *s, uint64_t time)
+static NOINLINE __attribute__((unused)) void covered_spans_sweep(struct covered_spans *s, uint64_t time)
 {
 	uint32_t kept = 0;
 

@@ -1,6 +1,7 @@
 /* UTF-8: validation, cutting, and the characters that terminals obey.  Scans of text: the NUL of a string,
  * and whether it is ASCII and needs escapes in JSON, in one pass.  Sixteen bytes give three bit masks; at the
  * end of the memory, where fewer bytes are left, shorter overlapping loads are combined. */
+#include "base/compiler.h"
 #include "base/scan.h"
 
 #include "base/cursor.h"
@@ -44,7 +45,7 @@ static inline size_t ascii_prefix(const unsigned char *p, size_t n)
 	for (; n - i >= 8; i += 8) {
 		const uint64_t high = load_u64((const char *)p + i, false) & UINT64_C(0x8080808080808080);
 		if (high != 0)
-			return i + (size_t)__builtin_ctzll(high) / 8;
+			return i + low_bit(high) / 8;
 	}
 	while (i < n && p[i] < 0x80)
 		i++;
@@ -121,7 +122,7 @@ static inline bool may_hide(unsigned char c)
 }
 
 /* utf8_valid_prefix(); hidden, if not NULL: set to true if it has a hidden character. */
-static inline __attribute__((always_inline)) size_t valid_prefix(const char *text, size_t n, bool *hidden)
+INLINE size_t valid_prefix(const char *text, size_t n, bool *hidden)
 {
 	const unsigned char *const p = (const unsigned char *)text;
 	size_t i = 0;
@@ -384,10 +385,10 @@ static bool cstring_tail(const char *p, const char *q, const char *end, struct s
 	if (nul == 0)
 		return false;
 	note_lanes(&seen, v, odd_mask(v), below_lowest(nul));
-	return put_slice(p, (size_t)(q - p) + (unsigned)__builtin_ctz(nul), seen, out);
+	return put_slice(p, (size_t)(q - p) + low_bit(nul), seen, out);
 }
 
-static __attribute__((noinline)) bool scan_cstring(const char *p, const char *end, struct slice *out)
+static NOINLINE bool scan_cstring(const char *p, const char *end, struct slice *out)
 {
 	struct seen seen = { 0, 0 };
 	const char *q = p;
@@ -400,7 +401,7 @@ static __attribute__((noinline)) bool scan_cstring(const char *p, const char *en
 		const unsigned nul = nul_mask(v);
 		note_lanes(&seen, v, odd_lanes, nul == 0 ? ~0u : below_lowest(nul));
 		if (nul != 0)
-			return put_slice(p, (size_t)(q - p) + (unsigned)__builtin_ctz(nul), seen, out);
+			return put_slice(p, (size_t)(q - p) + low_bit(nul), seen, out);
 	}
 	return cstring_tail(p, q, end, seen, out);
 }
@@ -412,14 +413,14 @@ bool textscan_cstring(const char *p, const char *end, struct slice *out)
 		const vec v = load(p);
 		const unsigned nul = nul_mask(v);
 		if (nul != 0 && (odd_mask(v) & below_lowest(nul)) == 0) {
-			*out = (struct slice){ p, (uint32_t)__builtin_ctz(nul), SLICE_UTF8 | SLICE_JSON };
+			*out = (struct slice){ p, low_bit(nul), SLICE_UTF8 | SLICE_JSON };
 			return true;
 		}
 	}
 	return scan_cstring(p, end, out);
 }
 
-static __attribute__((noinline)) struct slice scan_slice(const char *p, uint32_t n)
+static NOINLINE struct slice scan_slice(const char *p, uint32_t n)
 {
 	struct seen seen = { 0, 0 };
 	size_t i = 0;
@@ -449,12 +450,12 @@ const char *textscan_plain_end(const char *p, const char *end)
 	for (; end - p >= 16; p += 16) {
 		const unsigned odd_lanes = odd_mask(load(p));
 		if (odd_lanes != 0)
-			return p + __builtin_ctz(odd_lanes);
+			return p + low_bit(odd_lanes);
 	}
 	if (p == end)
 		return end;
 	/* The zeros after the text stop the search at `end`. */
-	return p + __builtin_ctz(odd_mask(load_short(p, (size_t)(end - p))));
+	return p + low_bit(odd_mask(load_short(p, (size_t)(end - p))));
 }
 
 #else

@@ -1,6 +1,7 @@
 #ifndef BASE_SCAN_H
 #define BASE_SCAN_H
 
+#include "base/compiler.h"
 #include "base/cursor.h"
 #include "base/slice.h"
 
@@ -93,7 +94,7 @@ static inline const char *textscan_ascii_end_plain(const char *p, const char *en
 		if ((w & lanes << 7 & ~nul & (nul - 1)) != 0)
 			return NULL;
 		if (nul != 0)
-			return p + (__builtin_ctzll(nul) >> 3);
+			return p + (low_bit(nul) >> 3);
 	}
 	return NULL;
 }
@@ -107,7 +108,7 @@ static inline const char *textscan_ascii_end(const char *p, const char *end)
 		if (((unsigned)_mm_movemask_epi8(v) & ~nul & (nul - 1)) != 0)
 			return NULL;
 		if (nul != 0)
-			return p + __builtin_ctz(nul);
+			return p + low_bit(nul);
 	}
 	return NULL;
 #else

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/slice.h"
 
@@ -111,7 +112,7 @@ uint64_t hash_u64(uint64_t v, uint64_t seed);
 /* Multiplies to 128 bits; returns the halves of the product, xored. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 {
-	const unsigned __int128 m = (unsigned __int128)a * b;
+	const uint128 m = (uint128)a * b;
 
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 }

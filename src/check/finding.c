@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "check/findings.h"
 #include "output/text_json.h"
@@ -59,8 +60,7 @@ static void pass_on(struct findings *j, const struct finding *f)
 		j->sink(j->ctx, j, f);
 }
 
-__attribute__((format(printf, 3, 0))) static void add_finding(struct findings *j, struct finding f,
-                                                              const char *fmt, va_list ap)
+PRINTF(3, 0) static void add_finding(struct findings *j, struct finding f, const char *fmt, va_list ap)
 {
 	char message[1024];
 	struct text visible = { .p = NULL };

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 
+#include "base/compiler.h"
 #include "base/slice.h"
 
 /* Reporting findings.  A finding is a mistake or a notable fact at one offset of one input.  The function
@@ -28,18 +29,17 @@ struct findings; /* of one input; see check/findings.h */
  * ordinal from 1; 0: none.  The message states the values that disagree.  Text of the trace in the message
  * must be converted by quoted(). */
 void finding_add(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
-                 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+                 const char *fmt, ...) PRINTF(5, 6);
 void finding_add_v(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
-                   const char *fmt, va_list ap) __attribute__((format(printf, 5, 0)));
+                   const char *fmt, va_list ap) PRINTF(5, 0);
 
 /* Reports a finding in a text format.  line: from 1.  column: in bytes from 1; 0: the line as a whole. */
 void finding_add_line(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t line,
-                      uint64_t column, uint64_t record, const char *fmt, ...)
-    __attribute__((format(printf, 7, 8)));
+                      uint64_t column, uint64_t record, const char *fmt, ...) PRINTF(7, 8);
 
 /* Reports one finding for a mistake that occurred `count` times; does nothing if count is 0. */
 void finding_add_times(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
-                       uint64_t count, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+                       uint64_t count, const char *fmt, ...) PRINTF(6, 7);
 
 /* For finding_add_times(): the number of times, place and values of the first.  Zero-initialise. */
 struct finding_tally {

@@ -1,6 +1,7 @@
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
+#include "base/compiler.h"
 #include "check/findings.h"
 #include "cli/command.h"
 #include "format/trace_ops.h"
@@ -134,7 +135,7 @@ unsigned options_width(const struct options *o);
 unsigned options_prose_width(const struct options *o);
 
 /* Reports a mistake in the command line, and the command for help.  Returns false. */
-bool options_mistake(struct options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool options_mistake(struct options *o, const char *fmt, ...) PRINTF(2, 3);
 
 /* Likewise, for the argument of an option: "--every takes a time, not 5x". */
 bool options_takes(struct options *o, const char *option, const char *what, const char *arg);
@@ -142,7 +143,7 @@ bool options_takes(struct options *o, const char *option, const char *what, cons
 /* Likewise, for a name that does not exist: the message ends in a question for `nearest`, or if that is NULL
  * in `advice`. */
 bool options_unknown(struct options *o, const char *nearest, const char *advice, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+    PRINTF(4, 5);
 
 /* ---- options table ---- */
 

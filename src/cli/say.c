@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/compiler.h"
 #include "base/numbers.h"
 #include "check/rules.h"
 #include "cli/reports.h"
@@ -326,7 +327,7 @@ void say_text(const struct text *t)
 }
 
 /* path: escaped; NULL: none. */
-__attribute__((format(printf, 2, 0))) static void say_line(const char *path, const char *fmt, va_list ap)
+PRINTF(2, 0) static void say_line(const char *path, const char *fmt, va_list ap)
 {
 	char line[2048];
 	int n = snprintf(line, sizeof line, "tracetool: %s%s", path != NULL ? path : "",

@@ -1,6 +1,7 @@
 #ifndef CLI_SAY_H
 #define CLI_SAY_H
 
+#include "base/compiler.h"
 #include "cli/command.h"
 #include "cli/options.h"
 
@@ -9,10 +10,10 @@ struct join;
 /* Messages; no other code writes to stderr. */
 
 /* "tracetool: MESSAGE". */
-void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void say(const char *fmt, ...) PRINTF(1, 2);
 
 /* "tracetool: PATH: MESSAGE", with the path escaped by show_path().  Returns false. */
-bool say_of(const char *path, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool say_of(const char *path, const char *fmt, ...) PRINTF(2, 3);
 
 /* Writes the text without "tracetool: ". */
 void say_text(const struct text *t);

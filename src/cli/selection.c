@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/match.h"
 #include "base/numbers.h"
 #include "cli/options.h"
@@ -58,7 +59,7 @@ static bool wall_time(const char *s, uint64_t *ns)
 	                       clock + 1, seconds ? "" : ":00");
 	if (n >= (int)sizeof utc || !offset_of(zone, &behind, &offset) || !units_wall(slice_str(utc), ns))
 		return false;
-	return behind ? !__builtin_add_overflow(*ns, offset, ns) : !__builtin_sub_overflow(*ns, offset, ns);
+	return behind ? !ckd_add(ns, *ns, offset) : !ckd_sub(ns, *ns, offset);
 }
 
 bool time_option(const char *s, struct select_time *t)

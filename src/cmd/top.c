@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/scan.h"
 #include "cli/apart.h"
@@ -247,9 +248,9 @@ static uint64_t row_p99(const struct top *t, const struct group_row *g)
 /* Keeps the items that are longer than the p99 of their group, times --times. */
 static void keep_outliers(const struct top *t, struct group_row *g)
 {
-	const unsigned __int128 least = (unsigned __int128)row_p99(t, g) * t->run->times;
+	const uint128 least = (uint128)row_p99(t, g) * t->run->times;
 
-	while (g->n > 0 && (unsigned __int128)g->items[g->n - 1].length * 1000 <= least)
+	while (g->n > 0 && (uint128)g->items[g->n - 1].length * 1000 <= least)
 		g->n--;
 }
 

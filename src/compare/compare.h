@@ -7,6 +7,7 @@
  */
 #include <stdbool.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "compare/identity.h"
@@ -102,7 +103,7 @@ struct by_name_row {
 	struct slice name;
 	uint64_t events[2], only[2]; /* by side */
 	uint64_t changed;            /* pairs */
-	unsigned __int128 dur[2];    /* ns, of spans */
+	uint128 dur[2];              /* ns, of spans */
 };
 
 /* Counts of the events of two traces by name.  Zero-initialise to start. */

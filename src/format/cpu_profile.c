@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/scan.h"
 #include "json/scan.h"
 
@@ -18,8 +19,8 @@ struct mistakes {
 	struct json_token first;
 };
 
-static void __attribute__((format(printf, 4, 5)))
-report(const struct cpu_profiles *f, enum cpu_profile_fault fault, const char *at, const char *fmt, ...)
+static void PRINTF(4, 5)
+    report(const struct cpu_profiles *f, enum cpu_profile_fault fault, const char *at, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -100,14 +101,14 @@ bool cpu_profile_time(const struct json_token *t, int64_t *ns)
 	int64_t us, fraction = 0;
 
 	const struct json_token whole = { s.p, dot, minus ? JSON_INT : JSON_UINT };
-	if (!read_i64(dot != NULL ? &whole : t, &us) || __builtin_mul_overflow(us, 1000, ns))
+	if (!read_i64(dot != NULL ? &whole : t, &us) || ckd_mul(ns, us, 1000))
 		return false;
 	for (const char *p = dot != NULL ? dot + 1 : e; p < e; p++) {
 		if (*p < '0' || *p > '9')
 			return false;
 		fraction += p - dot <= 3 ? (*p - '0') * units[p - dot - 1] : 0;
 	}
-	return !__builtin_add_overflow(*ns, minus ? -fraction : fraction, ns);
+	return !ckd_add(ns, *ns, minus ? -fraction : fraction);
 }
 
 static void check_list(const struct cpu_profiles *f, enum cpu_profile_fault fault, const struct json_token *t)
@@ -254,7 +255,7 @@ static const char bad_delta[] = "an invalid time since the last sample";
 static bool add_delta(struct cpu_profile *p, const struct json_token *t, uint64_t *ts, struct mistakes *bad)
 {
 	int64_t delta, ns;
-	const bool valid = cpu_profile_time(t, &delta) && !__builtin_add_overflow(p->ns, delta, &ns);
+	const bool valid = cpu_profile_time(t, &delta) && !ckd_add(&ns, p->ns, delta);
 
 	if (valid)
 		p->ns = ns;

@@ -1,6 +1,7 @@
 #ifndef FORMAT_RECOVER_H
 #define FORMAT_RECOVER_H
 
+#include "base/compiler.h"
 #include "format/format.h"
 
 /*
@@ -81,7 +82,7 @@ void recover_drop(struct recovery *rc, const char *to);
 void recover_drop_for(struct recovery *rc, const char *to, const struct rule *rule, const char *why);
 /* Replaces the bytes by the n bytes at p; an empty range inserts them. */
 void recover_replace(struct recovery *rc, const char *to, const char *p, size_t n, const struct rule *rule,
-                     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+                     const char *fmt, ...) PRINTF(6, 7);
 
 /* For formats that buffer bytes: keeps the next n bytes of the input, of which p is a copy; replaces the next
  * n bytes by those at p. */

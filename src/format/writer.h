@@ -1,6 +1,7 @@
 #ifndef FORMAT_WRITER_H
 #define FORMAT_WRITER_H
 
+#include "base/compiler.h"
 #include "format/ledger.h"
 #include "model/batch.h"
 #include "model/event.h"
@@ -58,7 +59,7 @@ struct run_facts {
 	const char *tool;           /* name and version of this program */
 	bool raw;                   /* WRITER_RAW: events are unmodified records (reader_ops.fields) */
 	bool rebased, signed_time;  /* rebased_by was subtracted from ts; signed_time: read ts as int64_t */
-	__int128 rebased_by;        /* ns, 0 unless rebased; below 0: the input begins before 0; in close */
+	int128 rebased_by;          /* ns, 0 unless rebased; below 0: the input begins before 0; in close */
 	const struct ledger *total; /* in close: all losses of the run */
 };
 

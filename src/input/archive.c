@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/os.h"
 #include "input/private.h"
@@ -65,8 +66,7 @@ bool input_is_archive(const char *path)
 
 /* ---- reading ---- */
 
-__attribute__((format(printf, 3, 4))) static bool fail(struct input_archive *a, enum input_fault fault,
-                                                       const char *fmt, ...)
+PRINTF(3, 4) static bool fail(struct input_archive *a, enum input_fault fault, const char *fmt, ...)
 {
 	va_list ap;
 

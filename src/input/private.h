@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "base/compiler.h"
 #include "input/open.h"
 
 /*
@@ -95,8 +96,7 @@ void input_show(struct input *in, struct input_buffer *b, const char *p, const c
 bool input_widen(struct input *in, struct input_pool *pool, const char *more, size_t n);
 
 /* Set the fault at the end of the window, and `last`.  Return false. */
-__attribute__((format(printf, 3, 4))) bool input_fail(struct input *in, enum input_fault fault,
-                                                      const char *fmt, ...);
+PRINTF(3, 4) bool input_fail(struct input *in, enum input_fault fault, const char *fmt, ...);
 bool input_fail_errno(struct input *in, const char *what, int error); /* what: "" or "cannot map: " */
 enum input_fault input_fault_of_errno(int error);
 

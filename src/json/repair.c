@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "base/compiler.h"
 #include "base/scan.h"
 
 #define MAX_KEY 100       /* max bytes of a key that is expected after a quote */
@@ -126,7 +127,7 @@ static bool item_follows(struct json_repair *x, const char *p, const char *e, bo
 /* Whether the text at p can follow a value. */
 static bool follows_value(struct json_repair *x, const char *p, const char *e)
 {
-	unsigned __int128 objects = x->objects;
+	uint128 objects = x->objects;
 	unsigned depth = x->depth;
 	struct slice key;
 
@@ -428,7 +429,7 @@ enum expected { EXPECT_FIRST, EXPECT_ITEM, EXPECT_VALUE, EXPECT_NEXT };
 struct walk {
 	struct json_repair *x;
 	const char *e;
-	unsigned __int128 any; /* a bit for each level, as in x->objects: the level has an item */
+	uint128 any; /* a bit for each level, as in x->objects: the level has an item */
 	enum expected expected;
 	const char *comma;  /* the last comma between items */
 	bool ended;         /* the object ends before p without its bracket */
@@ -477,7 +478,7 @@ static const char *read_close(struct walk *w, const char *p)
 {
 	struct json_repair *const x = w->x;
 	const bool object = *p == '}';
-	const unsigned __int128 levels = ((unsigned __int128)1 << x->depth) - 1;
+	const uint128 levels = ((uint128)1 << x->depth) - 1;
 
 	put_null(w, p);
 	if (!object && (~x->objects & levels) == 0) {

@@ -1,6 +1,7 @@
 #ifndef JSON_REPAIR_H
 #define JSON_REPAIR_H
 
+#include "base/compiler.h"
 #include "json/token.h"
 #include "output/text.h"
 
@@ -77,7 +78,7 @@ struct json_repair {
 	bool more;     /* bytes after e may change the result */
 
 	/* State, and input of json_text_end(): the open objects (1) and arrays (0), the innermost lowest. */
-	unsigned __int128 objects;
+	uint128 objects;
 	unsigned depth;
 	const char *from; /* bytes before it are not read */
 };

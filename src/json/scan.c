@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/numbers.h"
 
 bool json_digits_any(const char *p, uint32_t n, uint64_t *v)
@@ -104,8 +105,6 @@ bool json_double_is_exact(struct slice s, double v)
 #define NEON 1
 #endif
 
-#define INLINE static inline __attribute__((always_inline))
-
 static bool always(void)
 {
 	return true;
@@ -116,7 +115,7 @@ static bool always(void)
 INLINE unsigned count_bits(uint64_t w)
 {
 #if defined(__POPCNT__) || defined(NEON)
-	return (unsigned)__builtin_popcountll(w);
+	return bit_count(w);
 #else
 	/* Without a popcount instruction the builtin would call a function. */
 	w -= w >> 1 & UINT64_C(0x5555555555555555);
@@ -131,7 +130,7 @@ INLINE unsigned count_bits(uint64_t w)
 INLINE void put_eight(uint32_t *to, uint64_t *w, uint32_t at)
 {
 	for (unsigned i = 0; i < 8; i++) {
-		to[i] = at + (uint32_t)__builtin_ctzll(*w | UINT64_C(1) << 63);
+		to[i] = at + low_bit(*w | UINT64_C(1) << 63);
 		*w &= *w - 1;
 	}
 }
@@ -231,7 +230,7 @@ static void masks_sse2(const char *p, size_t blocks, struct json_masks *out)
 	}
 }
 
-#define AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
+#define AVX2 TARGET("avx2,bmi,bmi2,popcnt")
 
 AVX2 static void masks_avx2(const char *p, size_t blocks, struct json_masks *out)
 {
@@ -275,7 +274,7 @@ AVX2 static void flatten_avx2(const uint64_t *masks, size_t blocks, struct json_
 		uint64_t w = masks[i];
 		if (w == 0)
 			continue;
-		const unsigned count = (unsigned)__builtin_popcountll(w);
+		const unsigned count = bit_count(w);
 		const uint32_t at = (uint32_t)(i * JSON_BLOCK);
 		w = put_eight_bmi(to, w, at);
 		for (unsigned k = 8; k < count; k += 8)
@@ -287,11 +286,10 @@ AVX2 static void flatten_avx2(const uint64_t *masks, size_t blocks, struct json_
 
 static bool has_avx2(void)
 {
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-	       __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+	return CPU_HAS("avx2") && CPU_HAS("bmi") && CPU_HAS("bmi2") && CPU_HAS("popcnt");
 }
 
-#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
+#define AVX512 TARGET("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")
 
 AVX512 static void masks_avx512(const char *p, size_t blocks, struct json_masks *out)
 {
@@ -330,7 +328,7 @@ AVX512 static void flatten_avx512(const uint64_t *masks, size_t blocks, struct j
 	for (size_t i = 0; i < blocks; i++) {
 		if (masks[i] == 0)
 			continue;
-		const unsigned count = (unsigned)__builtin_popcountll(masks[i]);
+		const unsigned count = bit_count(masks[i]);
 		const __m512i set = _mm512_maskz_compress_epi8(masks[i], all),
 		              at = _mm512_set1_epi32((int)(i * JSON_BLOCK));
 		put_sixteen(to, _mm512_castsi512_si128(set), at);
@@ -347,9 +345,8 @@ AVX512 static void flatten_avx512(const uint64_t *masks, size_t blocks, struct j
 
 static bool has_avx512(void)
 {
-	return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
-	       __builtin_cpu_supports("avx512vbmi2");
+	return has_avx2() && CPU_HAS("avx512f") && CPU_HAS("avx512bw") && CPU_HAS("avx512vl") &&
+	       CPU_HAS("avx512vbmi") && CPU_HAS("avx512vbmi2");
 }
 
 #elif defined(NEON)

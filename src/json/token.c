@@ -2,6 +2,7 @@
  * of one bit per level, so deep nesting does not use the stack of the process. */
 #include "json/token.h"
 
+#include "base/compiler.h"
 #include "base/numbers.h"
 #include "base/scan.h"
 #include "json/scan.h"
@@ -427,7 +428,7 @@ static inline const char *plain_text_end(const char *p, const char *e)
 		const unsigned found = (unsigned)_mm_movemask_epi8(odd);
 		if (found == 0)
 			continue;
-		p += __builtin_ctz(found);
+		p += low_bit(found);
 		return *p == '"' ? p : NULL;
 	}
 #endif
@@ -449,7 +450,7 @@ static inline const char *plain_digits(const char *p, const char *e)
 	for (; e - p >= 8; p += 8) {
 		const uint64_t other = json_other_than_digits(p);
 		if (other != 0)
-			return p + (__builtin_ctzll(other) >> 3);
+			return p + (low_bit(other) >> 3);
 	}
 	return NULL;
 }

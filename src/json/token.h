@@ -1,6 +1,7 @@
 #ifndef JSON_TOKEN_H
 #define JSON_TOKEN_H
 
+#include "base/compiler.h"
 #include "base/memory.h"
 
 /*
@@ -137,9 +138,9 @@ const char *json_nested(struct json *x, const char *p, const char *e, enum json_
 
 /* The state at a position in nested values. */
 struct json_nest {
-	unsigned __int128 objects; /* open objects (1) and arrays (0), one bit each, the innermost lowest */
-	unsigned depth;            /* number of open objects and arrays */
-	bool after;                /* after a value; else before a value or its key */
+	uint128 objects; /* open objects (1) and arrays (0), one bit each, the innermost lowest */
+	unsigned depth;  /* number of open objects and arrays */
+	bool after;      /* after a value; else before a value or its key */
 };
 
 /* Reads an object or array in parts, for values larger than a window.  *n must be zero before the first part.

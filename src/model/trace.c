@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/cursor.h"
 #include "base/numbers.h"
@@ -359,8 +360,7 @@ static inline unsigned slot_of_name(struct trace_name k)
 }
 
 /* Adds a name to the cache.  Most traces use few names, so a cached name is not scanned again. */
-static __attribute__((noinline)) struct slice add_name(struct trace *t, struct slice s,
-                                                       struct trace_name name)
+static NOINLINE struct slice add_name(struct trace *t, struct slice s, struct trace_name name)
 {
 	if (s.flags == 0)
 		s = textscan_slice(s.p, s.n);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "base/slice.h"
 
 /* zero_ns of traces with times before 0.  Their times are far from both ends of the range, so only code that
@@ -46,7 +47,7 @@ struct trace_origin {
 	struct trace_facts first, last; /* at its start and end; last.format NULL: no end was read */
 	uint64_t records, events;       /* in total, from its end */
 	bool rebased;
-	__int128 rebased_by; /* ns that were subtracted from its times; below 0: it began before 0 */
+	int128 rebased_by; /* ns that were subtracted from its times; below 0: it began before 0 */
 	struct trace_loss *losses;
 	uint32_t nlosses;
 };

@@ -1,6 +1,7 @@
 #ifndef OUT_SHAPE_H
 #define OUT_SHAPE_H
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "format/writer.h"
@@ -65,7 +66,7 @@ struct shape_key {
 	const void *ctx;
 };
 
-static inline __attribute__((always_inline)) bool shape_is(const struct shape *s, const struct shape_key k)
+INLINE bool shape_is(const struct shape *s, const struct shape_key k)
 {
 	const struct shape_member *const m = s->members;
 
@@ -79,7 +80,7 @@ static inline __attribute__((always_inline)) bool shape_is(const struct shape *s
 	return true;
 }
 
-static inline __attribute__((always_inline)) uint64_t shape_signature(const struct shape_key k)
+INLINE uint64_t shape_signature(const struct shape_key k)
 {
 	uint64_t hash = hash_u64((uint64_t)k.e->cls->index << 16 | k.kind, hash_seed());
 
@@ -89,8 +90,7 @@ static inline __attribute__((always_inline)) uint64_t shape_signature(const stru
 }
 
 /* Returns the shape of an event, or NULL: it has none.  *addable: it can be added with this hash. */
-static inline __attribute__((always_inline)) struct shape *
-shapes_find(struct shapes *s, const struct shape_key k, uint64_t *hash, bool *addable)
+INLINE struct shape *shapes_find(struct shapes *s, const struct shape_key k, uint64_t *hash, bool *addable)
 {
 	struct shapes_class *const c = &s->classes[k.e->cls->index];
 	struct shape *found;

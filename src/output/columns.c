@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "output/text_visible.h"
 
@@ -43,7 +44,7 @@ void columns_name(struct columns *c, struct slice s)
 	columns_next(c);
 }
 
-void columns_time(struct columns *c, unsigned __int128 ns)
+void columns_time(struct columns *c, uint128 ns)
 {
 	text_time_short(&c->text, ns);
 	columns_next(c);

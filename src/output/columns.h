@@ -1,6 +1,7 @@
 #ifndef OUTPUT_COLUMNS_H
 #define OUTPUT_COLUMNS_H
 
+#include "base/compiler.h"
 #include "output/text_visible.h"
 
 /*
@@ -45,8 +46,8 @@ void columns_next(struct columns *c);
 /* Each function adds a whole cell. */
 void columns_str(struct columns *c, const char *s);
 void columns_u64(struct columns *c, uint64_t v);
-void columns_name(struct columns *c, struct slice s);       /* text_visible_ends(), at most 256 bytes */
-void columns_time(struct columns *c, unsigned __int128 ns); /* text_time_short() */
+void columns_name(struct columns *c, struct slice s); /* text_visible_ends(), at most 256 bytes */
+void columns_time(struct columns *c, uint128 ns);     /* text_time_short() */
 
 /* Appends the table, two spaces between columns, no spaces at the end of a line; width 0: no limit. */
 void columns_print(const struct columns *c, struct text *out, unsigned width);

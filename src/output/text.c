@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/scan.h"
@@ -101,7 +102,7 @@ void text_i64(struct text *t, int64_t v)
 		t->n += (size_t)(decimal_i64(to, v) - to);
 }
 
-void text_u128(struct text *t, unsigned __int128 v)
+void text_u128(struct text *t, uint128 v)
 {
 	char *const to = text_reserve(t, DECIMAL_U128_MAX);
 
@@ -366,7 +367,7 @@ void text_wall(struct text *t, uint64_t ns)
 }
 
 /* digits: number of significant digits, 3 or 4. */
-static void put_time(struct text *t, unsigned __int128 ns, int digits)
+static void put_time(struct text *t, uint128 ns, int digits)
 {
 	static const char *const names[] = { "us", "ms", "s" };
 	const unsigned limit = digits == 3 ? 1000 : 10000;
@@ -381,7 +382,7 @@ static void put_time(struct text *t, unsigned __int128 ns, int digits)
 		unit *= 1000;
 		unsigned power = limit / 10;
 		for (int decimals = digits - 1; decimals >= 0; decimals--, power /= 10) {
-			const unsigned __int128 v = (ns * power + unit / 2) / unit;
+			const uint128 v = (ns * power + unit / 2) / unit;
 			if (decimals == 0 && (i == 2 || v < 1000)) {
 				text_u128(t, v);
 				text_printf(t, " %s", names[i]);
@@ -396,7 +397,7 @@ static void put_time(struct text *t, unsigned __int128 ns, int digits)
 	}
 }
 
-void text_time(struct text *t, unsigned __int128 ns)
+void text_time(struct text *t, uint128 ns)
 {
 	put_time(t, ns, 4);
 }
@@ -406,7 +407,7 @@ void text_count(struct text *t, uint64_t n, const char *what)
 	text_printf(t, "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
 }
 
-void text_time_short(struct text *t, unsigned __int128 ns)
+void text_time_short(struct text *t, uint128 ns)
 {
 	put_time(t, ns, 3);
 }
@@ -425,14 +426,14 @@ void text_since(struct text *t, uint64_t ns)
 		text_printf(t, ".%09u s", rest);
 }
 
-void text_percent(struct text *t, unsigned __int128 millionths)
+void text_percent(struct text *t, uint128 millionths)
 {
 	const uint64_t v = (uint64_t)((millionths + 50) / 100);
 
 	text_printf(t, "%" PRIu64 ".%02" PRIu64 " %%", v / 100, v % 100);
 }
 
-void text_fraction(struct text *t, unsigned __int128 millionths)
+void text_fraction(struct text *t, uint128 millionths)
 {
 	text_printf(t, "%" PRIu64 ".%06" PRIu64, (uint64_t)(millionths / 1000000),
 	            (uint64_t)(millionths % 1000000));
@@ -445,7 +446,7 @@ void text_six_digits(struct text *t, double v)
 	text_printf(t, whole ? "%.0f" : "%.6g", v);
 }
 
-void text_bytes_short(struct text *t, unsigned __int128 bytes)
+void text_bytes_short(struct text *t, uint128 bytes)
 {
 	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };
 	unsigned i = 0;

@@ -1,6 +1,7 @@
 #ifndef OUTPUT_TEXT_H
 #define OUTPUT_TEXT_H
 
+#include "base/compiler.h"
 #include "base/numbers.h"
 #include "base/slice.h"
 
@@ -24,9 +25,9 @@ void text_slice(struct text *t, struct slice s);
 void text_u64(struct text *t, uint64_t v);
 void text_i64(struct text *t, int64_t v);
 void text_ns_from(struct text *t, uint64_t zero, uint64_t ns); /* ns - zero, with its sign */
-void text_u128(struct text *t, unsigned __int128 v);
+void text_u128(struct text *t, uint128 v);
 void text_hex(struct text *t, const char *p, size_t n); /* two digits for each byte */
-void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void text_printf(struct text *t, const char *fmt, ...) PRINTF(2, 3);
 void text_clear(struct text *t); /* keeps the memory */
 void text_free(struct text *t);
 bool text_grow(struct text *t, size_t n); /* for text_reserve() */

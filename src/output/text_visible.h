@@ -1,6 +1,7 @@
 #ifndef OUTPUT_TEXT_VISIBLE_H
 #define OUTPUT_TEXT_VISIBLE_H
 
+#include "base/compiler.h"
 #include "output/text.h"
 
 /* ---- escapes ---- */
@@ -97,25 +98,25 @@ void text_wall(struct text *t, uint64_t ns);
 void text_count(struct text *t, uint64_t n, const char *what);
 
 /* A time with a fitting unit and up to four digits: 999 ns, 1.234 us, 56.78 ms, 12345 s. */
-void text_time(struct text *t, unsigned __int128 ns);
+void text_time(struct text *t, uint128 ns);
 
 /* Likewise with three digits, as percentiles have a precision of 1 %: a table of times has one precision, and
  * a percentile never seems to exceed the maximum.  999 ns, 1.23 us, 567 ms, 12345 s. */
-void text_time_short(struct text *t, unsigned __int128 ns);
+void text_time_short(struct text *t, uint128 ns);
 
 /* A time after the start, exact, in seconds, so that times in rows compare: +0.241 s, +1.500002 s,
  * +0.000000007 s. */
 void text_since(struct text *t, uint64_t ns);
 
 /* Millionths as a percentage, 12.34 %, and as a fraction, 0.123456. */
-void text_percent(struct text *t, unsigned __int128 millionths);
-void text_fraction(struct text *t, unsigned __int128 millionths);
+void text_percent(struct text *t, uint128 millionths);
+void text_fraction(struct text *t, uint128 millionths);
 
 /* A number with six digits; integers are complete. */
 void text_six_digits(struct text *t, double v);
 
 /* Bytes with three digits, in steps of 1000: 512 B, 1.57 MB. */
-void text_bytes_short(struct text *t, unsigned __int128 bytes);
+void text_bytes_short(struct text *t, uint128 bytes);
 
 /* " (35.8 KiB)"; nothing below 1 KiB. */
 void text_kib(struct text *t, uint64_t bytes);

@@ -19,6 +19,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "json/out.h"
 
 #define MAX_TRACKS 300U
@@ -89,7 +90,7 @@ static void put_text(struct data *d, const char *key, struct slice s)
 }
 
 /* Numbers from 2^53 on are written as strings. */
-static void put_number(struct data *d, const char *key, unsigned __int128 v)
+static void put_number(struct data *d, const char *key, uint128 v)
 {
 	struct text *const t = json_out_value(&d->o, key);
 	const bool large = v > ((uint64_t)1 << 53) - 1;
@@ -217,7 +218,7 @@ struct track_rank {
 static int busiest_first(const void *a, const void *b)
 {
 	const struct track_rank *const x = a, *const y = b;
-	const unsigned __int128 i = total_of(x->track->busy), j = total_of(y->track->busy);
+	const uint128 i = total_of(x->track->busy), j = total_of(y->track->busy);
 
 	if (i != j)
 		return i < j ? 1 : -1;

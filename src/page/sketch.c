@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "model/event_traits.h"
 #include "output/columns.h"
 
@@ -15,7 +16,7 @@
 
 void page_add_saturating(uint64_t *sum, uint64_t ns)
 {
-	if (__builtin_add_overflow(*sum, ns, sum))
+	if (ckd_add(sum, *sum, ns))
 		*sum = UINT64_MAX;
 }
 
@@ -182,7 +183,7 @@ static uint64_t nth_duration(const struct page_span *spans, uint32_t nspans, uin
 
 	for (uint32_t i = 0; i < nspans; i++)
 		all |= spans[i].dur;
-	for (int bit = 63 - __builtin_clzll(all); bit >= 0; bit--) {
+	for (int bit = (int)high_bit(all); bit >= 0; bit--) {
 		const uint64_t next = least | UINT64_C(1) << bit;
 		uint32_t reach = 0;
 		for (uint32_t i = 0; i < nspans; i++)

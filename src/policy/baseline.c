@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/os.h"
@@ -188,18 +189,18 @@ static bool read_row(struct baseline_draft *d, const struct json_token *v, enum 
 struct input_draft {
 	unsigned tables; /* a bit for each that was read */
 	bool timed[2];
-	__int128 times[2]; /* ns: of the first event, and of the end of the last */
+	int128 times[2]; /* ns: of the first event, and of the end of the last */
 };
 
 /* Reads a time in ns, which may be before 0. */
-static bool parse_time(struct slice s, __int128 *ns)
+static bool parse_time(struct slice s, int128 *ns)
 {
 	const bool before = s.n > 0 && s.p[0] == '-';
 	uint64_t n;
 
 	if (!units_count(slice_of(s.p + before, s.n - before), &n))
 		return false;
-	*ns = before ? -(__int128)n : n;
+	*ns = before ? -(int128)n : n;
 	return true;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/match.h"
 #include "base/numbers.h"
 #include "check/rules.h"
@@ -21,8 +22,8 @@ struct row {
 	const struct histogram_pool *pool; /* of the group's durations */
 	const struct span_group *group;    /* NULL: instants and counters, which have a count only */
 	uint64_t count;
-	unsigned __int128 self; /* ns */
-	unsigned __int128 bytes;
+	uint128 self; /* ns */
+	uint128 bytes;
 	bool waits, has_bytes;
 };
 
@@ -75,7 +76,7 @@ struct amount {
 	char text[96]; /* exact, with its unit */
 };
 
-static void set_ns(struct amount *a, unsigned __int128 ns)
+static void set_ns(struct amount *a, uint128 ns)
 {
 	char digits[DECIMAL_U128_MAX + 1], space[64];
 	struct text t = text_start(space, sizeof space);
@@ -271,7 +272,7 @@ static void check_baseline(struct budget_run *r, const struct row *row, const st
 		           : b->statistic == STATISTIC_BYTES ? " bytes"
 		                                             : "");
 	else
-		set_ns(&was, (unsigned __int128)before.value);
+		set_ns(&was, (uint128)before.value);
 	if (was.v > 0)
 		snprintf(more, sizeof more, "%.3g %% ", 100 * (a->v / was.v - 1));
 	policy_finding(r->v, POLICY_RULE_REGRESSION, row->group != NULL ? row->group->longest_offset : 0,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/match.h"
 #include "base/memory.h"
 #include "base/table.h"
@@ -177,7 +178,7 @@ static bool count_event(struct policy_watch *w, const struct event *e)
 		mask &= ~w->threaded | l->events;
 	}
 	for (; mask != 0; mask &= mask - 1) {
-		const int i = __builtin_ctzll(mask);
+		const int i = (int)low_bit(mask);
 		struct policy_tally *const t = &w->events[i];
 		if (t->count == 0)
 			t->first = e->offset;
@@ -442,15 +443,15 @@ static void check_metadata(const struct policy_verdict *v, const struct policy_m
 
 /* Returns a time of the trace's clock as it is shown, or as ns since 1970.  128 bits: it may be before 0, and
  * the sum with the epoch may overflow. */
-static __int128 time_since(const struct trace *trace, uint64_t ns, bool wall)
+static int128 time_since(const struct trace *trace, uint64_t ns, bool wall)
 {
-	return (__int128)(wall ? trace->epoch_ns : 0) + ns - trace->zero_ns;
+	return (int128)(wall ? trace->epoch_ns : 0) + ns - trace->zero_ns;
 }
 
 /* Returns a time of the trace's clock in the form in which the policy states one. */
 static const char *time_text(const struct trace *trace, uint64_t ns, bool wall, char buffer[64])
 {
-	const __int128 time = time_since(trace, ns, wall);
+	const int128 time = time_since(trace, ns, wall);
 	struct text t = text_start(buffer, 64);
 
 	if (wall && time >= 0 && time <= UINT64_MAX) {
@@ -466,7 +467,7 @@ static const char *time_text(const struct trace *trace, uint64_t ns, bool wall, 
 /* Compares a time of the trace's clock with one of the policy: -1, 0 or 1. */
 static int compare_instant(const struct trace *trace, uint64_t ns, const struct policy_instant *at)
 {
-	const __int128 time = time_since(trace, ns, at->wall);
+	const int128 time = time_since(trace, ns, at->wall);
 
 	return time < at->ns ? -1 : time > at->ns;
 }

@@ -2,6 +2,7 @@
 #define POLICY_PRIVATE_H
 
 /* The private header of policies: reading a file, and parts of the verdict. */
+#include "base/compiler.h"
 #include "policy/policy.h"
 
 /* ---- reading a file (read.c) ---- */
@@ -104,7 +105,7 @@ const struct policy_baseline *baseline_next(const struct policy_baseline *b);
 
 /* checks.c: adds a finding.  line: of the policy, added to the message; 0: none. */
 void policy_finding(const struct policy_verdict *v, enum policy_rule rule, uint64_t offset, uint32_t line,
-                    const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+                    const char *fmt, ...) PRINTF(5, 6);
 
 #define POLICY_WHO_TEXT 1000 /* bytes */
 

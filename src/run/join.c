@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/numbers.h"
 #include "base/workers.h"
 #include "model/event_traits.h"
@@ -17,12 +18,12 @@
 
 /* ---- times of the parts, on the clock of the whole ---- */
 
-static __int128 begin_of(const struct join_part *part)
+static int128 begin_of(const struct join_part *part)
 {
 	return part->first_ns + part->later;
 }
 
-static __int128 end_of(const struct join_part *part)
+static int128 end_of(const struct join_part *part)
 {
 	return part->last_ns + part->later;
 }
@@ -39,7 +40,7 @@ static const struct join_part *first_part(const struct join *j)
 }
 
 /* The first time after the offsets are added; 0 without events. */
-static __int128 first_time(const struct join *j)
+static int128 first_time(const struct join *j)
 {
 	const struct join_part *const first = first_part(j);
 
@@ -47,10 +48,10 @@ static __int128 first_time(const struct join *j)
 }
 
 /* The last one, likewise. */
-static __int128 last_time(const struct join *j)
+static int128 last_time(const struct join *j)
 {
 	const struct join_part *const first = first_part(j);
-	__int128 last = first != NULL ? end_of(first) : 0;
+	int128 last = first != NULL ? end_of(first) : 0;
 
 	for (const struct join_part *p = j->parts; p < j->parts + j->n; p++)
 		last = p->any && end_of(p) > last ? end_of(p) : last;
@@ -60,13 +61,13 @@ static __int128 last_time(const struct join *j)
 /* ---- the time window ---- */
 
 /* On the clock of the whole, from its time 0 on. */
-static __int128 time_of(const struct join *j, const struct select_time *t)
+static int128 time_of(const struct join *j, const struct select_time *t)
 {
-	const __int128 first = first_time(j) - j->zero_ns, last = last_time(j) - j->zero_ns;
+	const int128 first = first_time(j) - j->zero_ns, last = last_time(j) - j->zero_ns;
 
 	switch (t->kind) {
 	case SELECT_WALL:
-		return (__int128)t->v - j->epoch_ns;
+		return (int128)t->v - j->epoch_ns;
 	case SELECT_FROM_FIRST:
 		return first + t->v;
 	case SELECT_BEFORE_LAST:
@@ -79,9 +80,9 @@ static __int128 time_of(const struct join *j, const struct select_time *t)
 }
 
 /* Converts a time on the clock of the whole to event times of the part. */
-static struct select_time in_part(const struct join_part *part, const struct select_time *t, __int128 at)
+static struct select_time in_part(const struct join_part *part, const struct select_time *t, int128 at)
 {
-	const __int128 ts = at - part->later + part->zero_ns;
+	const int128 ts = at - part->later + part->zero_ns;
 
 	if (t->kind == SELECT_ANY_TIME)
 		return *t;
@@ -91,7 +92,7 @@ static struct select_time in_part(const struct join_part *part, const struct sel
 		                                            : (uint64_t)ts };
 }
 
-static const char *why_reversed(struct join *j, const struct select *s, __int128 since, __int128 until)
+static const char *why_reversed(struct join *j, const struct select *s, int128 since, int128 until)
 {
 	char why[SELECT_WHY];
 
@@ -107,7 +108,7 @@ const char *join_window(struct join *j, const struct select *s)
 	if (!j->epoch_known && (s->since.kind == SELECT_WALL || s->until.kind == SELECT_WALL))
 		return "the wall time of the merged trace is not known: name the time window by its own "
 		       "times";
-	const __int128 since = time_of(j, &s->since), until = time_of(j, &s->until);
+	const int128 since = time_of(j, &s->since), until = time_of(j, &s->until);
 	if (s->since.kind != SELECT_ANY_TIME && s->until.kind != SELECT_ANY_TIME && since >= until)
 		return why_reversed(j, s, since, until);
 	for (size_t i = 0; i < j->n; i++) {
@@ -329,7 +330,7 @@ bool join_look(struct join *j, const struct pipeline_job *job, size_t threads)
 
 /* ---- offsets ---- */
 
-static bool set_offset(struct join_part *part, __int128 later)
+static bool set_offset(struct join_part *part, int128 later)
 {
 	part->later = later > INT64_MAX ? INT64_MAX : later < -INT64_MAX ? -INT64_MAX : (int64_t)later;
 	return part->later == later;
@@ -344,7 +345,7 @@ bool join_by_epoch(struct join *j)
 		if (j->parts[i].epoch_ns < min)
 			min = j->parts[i].epoch_ns;
 	for (size_t i = 0; i < j->n; i++)
-		fits &= set_offset(&j->parts[i], (__int128)j->parts[i].epoch_ns - min);
+		fits &= set_offset(&j->parts[i], (int128)j->parts[i].epoch_ns - min);
 	j->epoch_known = true;
 	j->epoch_ns = min;
 	return fits;
@@ -372,7 +373,7 @@ void join_allow_negative(struct join *j)
 
 bool join_rebase(struct join *j)
 {
-	const __int128 min = first_time(j);
+	const int128 min = first_time(j);
 	bool fits = true;
 
 	for (size_t i = 0; i < j->n; i++)
@@ -383,7 +384,7 @@ bool join_rebase(struct join *j)
 
 /* ---- clocks that are far apart ---- */
 
-#define YEAR_NS ((__int128)365 * DAY_NS)
+#define YEAR_NS ((int128)365 * DAY_NS)
 
 uint64_t join_gap(const struct join *j, const struct join_part **before, const struct join_part **after)
 {
@@ -397,7 +398,7 @@ uint64_t join_gap(const struct join *j, const struct join_part **before, const s
 		else if (p->any && !early && (*after == NULL || begin_of(p) < begin_of(*after)))
 			*after = p;
 	}
-	const __int128 gap = *after != NULL ? begin_of(*after) - end_of(*before) : 0;
+	const int128 gap = *after != NULL ? begin_of(*after) - end_of(*before) : 0;
 	return gap <= YEAR_NS ? 0 : gap > UINT64_MAX ? UINT64_MAX : (uint64_t)gap;
 }
 

@@ -1,6 +1,7 @@
 #ifndef RUN_JOIN_H
 #define RUN_JOIN_H
 
+#include "base/compiler.h"
 #include "base/table.h"
 #include "run/pipeline.h"
 
@@ -18,7 +19,7 @@ struct join_part {
 	const char *format, *dialect, *byte_order, *clock; /* in the arena */
 	bool epoch_known, labelled, any;                   /* any: it has events */
 	uint64_t epoch_ns, zero_ns;
-	__int128 first_ns, last_ns; /* with the zero of the whole */
+	int128 first_ns, last_ns; /* with the zero of the whole */
 	/* Set before the second pass. */
 	int64_t later;               /* ns, added to its times */
 	const struct select *select; /* instead of that of the job; NULL: the same; in the arena */
@@ -32,8 +33,8 @@ struct join {
 	uint32_t parts_of_job, job_parts; /* traces that state trace.parts; its maximum */
 	bool epoch_known;                 /* of the whole */
 	uint64_t epoch_ns;
-	__int128 rebased_by; /* ns; below 0: the first event is before 0 */
-	uint64_t zero_ns;    /* of all parts: trace.zero_ns */
+	int128 rebased_by; /* ns; below 0: the first event is before 0 */
+	uint64_t zero_ns;  /* of all parts: trace.zero_ns */
 	struct arena arena;
 	struct table64 ids;     /* of processes -> number of the part, or JOIN_SEVERAL */
 	struct tabletext names; /* of processes without an id, likewise */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "check/rules.h"
+#include "base/compiler.h"
 #include "input/open.h"
 #include "run/choose/route.h"
 #include "run/join.h"
@@ -599,11 +600,11 @@ const uint32_t *pipeline_parts(const struct pipeline *p)
 	return p->marks.parts;
 }
 
-static __int128 rebased_by(const struct pipeline *p)
+static int128 rebased_by(const struct pipeline *p)
 {
 	if (p->joining != NULL)
 		return p->job->adjust.rebase ? p->job->adjust.join->rebased_by : 0;
-	return p->rebase.known ? (__int128)p->rebase.by - p->trace.zero_ns : 0;
+	return p->rebase.known ? (int128)p->rebase.by - p->trace.zero_ns : 0;
 }
 
 bool pipeline_claims(const struct pipeline *p, struct claims *c)

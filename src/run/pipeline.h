@@ -1,6 +1,7 @@
 #ifndef RUN_PIPELINE_H
 #define RUN_PIPELINE_H
 
+#include "base/compiler.h"
 #include "model/trace.h"
 #include "run/job.h"
 #include "run/read/source.h"
@@ -35,7 +36,7 @@ struct run_report {
 	bool failed;                      /* OOM, a read error or a shrunk file: events may be missing */
 	const char *refused;              /* why the request cannot be met for the trace; or "" */
 	bool signed_time;                 /* after rebasing, times before 0 may exist */
-	__int128 rebased_by;              /* ns; below 0: the trace begins before 0 */
+	int128 rebased_by;                /* ns; below 0: the trace begins before 0 */
 	uint64_t unpaired;                /* ends without a begin, and begins without an end */
 	const struct ledger *pairs;       /* losses of interpretation */
 	const struct ledger *cut;         /* losses by max_repeat */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/match.h"
 #include "base/memory.h"
 #include "model/event_traits.h"
@@ -401,7 +402,7 @@ static uint64_t bytes_in(struct stats *s, const struct plan_bytes *bytes, const 
 			return 0;
 		s->has_bytes = true;
 		if (!number_of(&f->value, &v) || v.type > VALUE_I64 || (v.type >= VALUE_I8 && v.i64 < 0) ||
-		    __builtin_mul_overflow(product, v.u64, &product))
+		    ckd_mul(&product, product, v.u64))
 			return 0;
 	}
 	return product;

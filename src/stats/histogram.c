@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 
 void histogram_pool_free(struct histogram_pool *pool)
@@ -70,7 +71,7 @@ static bool spread_kept(struct histogram *h, struct histogram_pool *pool)
 
 	for (uint32_t i = 0; i < HISTOGRAM_KEPT; i++)
 		needed |= UINT64_C(1) << histogram_bucket_of(h->kept[i]) / HISTOGRAM_BUCKETS;
-	if (!pool_reserve(pool, (uint32_t)__builtin_popcountll(needed)))
+	if (!pool_reserve(pool, bit_count(needed)))
 		return false;
 	memcpy(kept, h->kept, sizeof kept);
 	memset(h->blocks, 0, sizeof h->blocks);
@@ -248,7 +249,7 @@ uint64_t histogram_quantile(const struct histogram *h, const struct histogram_po
 {
 	if (h->count == 0)
 		return 0;
-	const uint64_t rank = (uint64_t)(((unsigned __int128)h->count * part + 999999) / 1000000);
+	const uint64_t rank = (uint64_t)(((uint128)h->count * part + 999999) / 1000000);
 	if (!h->spread)
 		return kept_rank(h, rank);
 	return within(h, bucket_middle(bucket_of_rank(h, pool, rank)));

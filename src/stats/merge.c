@@ -2,6 +2,7 @@
  * made valid UTF-8 first, so that tables that were written as JSON give the same result.  Counts have 64
  * bits; sums are limited to 2^100, so that computations with them fit in 128 bits.  Beyond, they stay at the
  * limit, and stats.overflowed is set. */
+#include "base/compiler.h"
 #include "base/match.h"
 #include "stats/stats.h"
 
@@ -9,21 +10,21 @@
 
 #include "output/text_json.h"
 
-#define SUM_MAX ((unsigned __int128)1 << 100)
+#define SUM_MAX ((uint128)1 << 100)
 
 static void add_u64(struct stats *s, uint64_t *to, uint64_t v)
 {
-	if (!__builtin_add_overflow(*to, v, to))
+	if (!ckd_add(to, *to, v))
 		return;
 	*to = UINT64_MAX;
 	s->overflowed = true;
 }
 
-static void add_total(struct stats *s, struct total *to, unsigned __int128 v)
+static void add_total(struct stats *s, struct total *to, uint128 v)
 {
-	const unsigned __int128 before = total_of(*to);
+	const uint128 before = total_of(*to);
 	const bool fits = v <= SUM_MAX && before + v <= SUM_MAX;
-	const unsigned __int128 sum = fits ? before + v : SUM_MAX;
+	const uint128 sum = fits ? before + v : SUM_MAX;
 
 	*to = (struct total){ (uint64_t)sum, (uint64_t)(sum >> 64) };
 	s->overflowed |= !fits;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/open_spans.h"
 #include "base/table.h"
@@ -67,7 +68,7 @@ void histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t
 /* Returns the bucket of a number, counted over all blocks. */
 static inline uint32_t histogram_bucket_of(uint64_t v)
 {
-	const uint32_t log = v < 64 ? 6 : 63 - (uint32_t)__builtin_clzll(v);
+	const uint32_t log = v < 64 ? 6 : high_bit(v);
 	const uint32_t block = v < 64 ? 0 : log - 5;
 
 	return block * HISTOGRAM_BUCKETS + ((uint32_t)(v >> (log - 6)) & 63);
@@ -124,7 +125,7 @@ static inline void histogram_add_late(struct histogram *h, struct histogram_pool
 	uint32_t *const at = &late->at[late->n++ % HISTOGRAM_LATE];
 	pool->buckets[*at]++;
 	*at = (uint32_t)slot;
-	__builtin_prefetch(&pool->buckets[*at], 1);
+	PREFETCH_WRITE(&pool->buckets[*at]);
 }
 
 static inline void histogram_settle(struct histogram_pool *pool, struct histogram_late *late)
@@ -232,28 +233,28 @@ static inline struct slice names_text(const struct names *t, uint32_t index)
 
 /* ---- total ---- */
 
-/* A 128-bit sum in two halves: compilers keep __int128 in memory. */
+/* A 128-bit sum in two halves: compilers keep int128 in memory. */
 struct total {
 	uint64_t low, high;
 };
 
 static inline void total_add(struct total *t, uint64_t v)
 {
-	t->high += __builtin_add_overflow(t->low, v, &t->low);
+	t->high += ckd_add(&t->low, t->low, v);
 }
 
 static inline void total_subtract(struct total *t, uint64_t v)
 {
-	t->high -= __builtin_sub_overflow(t->low, v, &t->low);
+	t->high -= ckd_sub(&t->low, t->low, v);
 }
 
-static inline unsigned __int128 total_of(struct total t)
+static inline uint128 total_of(struct total t)
 {
-	return (unsigned __int128)t.high << 64 | t.low;
+	return (uint128)t.high << 64 | t.low;
 }
 
 /* Returns v / of in millionths, rounded; 0 if `of` is 0. */
-static inline unsigned __int128 millionths(unsigned __int128 v, unsigned __int128 of)
+static inline uint128 millionths(uint128 v, uint128 of)
 {
 	return of > 0 ? (v * 1000000 + of / 2) / of : 0;
 }
@@ -354,7 +355,7 @@ void self_times_free(struct self_times *t);
 bool self_times_reserve(struct self_times *t, uint32_t track);
 
 /* Returns the sum of the self times of all evaluated spans that are not waiting, ns. */
-unsigned __int128 self_times_busy(const struct self_times *t);
+uint128 self_times_busy(const struct self_times *t);
 
 /* Evaluates all spans; later ones are independent of them. */
 void self_times_end(struct self_times *t);
@@ -379,7 +380,7 @@ static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t
 		return;
 	struct self_track *const k = &t->tracks[track];
 	struct self_span *const to = k->spans + k->n;
-	__builtin_prefetch(to + 4, 1); /* the spans of many tracks do not fit in the CPU cache */
+	PREFETCH_WRITE(to + 4); /* the spans of many tracks do not fit in the CPU cache */
 	*to = (struct self_span){ start, end, who & SELF_NOBODY, waiting, k->number++ & INT32_MAX, inner };
 	k->n++;
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/compiler.h"
 #include "json/scan.h"
 #include "json/token.h"
 #include "model/trace_origin.h"
@@ -57,12 +58,12 @@ static bool get_ns(struct reading *r, const struct json_token *v, uint64_t *to)
 	return true;
 }
 
-static bool get_sum(struct reading *r, const struct json_token *v, unsigned __int128 *to)
+static bool get_sum(struct reading *r, const struct json_token *v, uint128 *to)
 {
 	*to = 0;
 	for (const char *p = v->p; v->kind == JSON_UINT && p < v->end; p++) {
 		*to = *to * 10 + (unsigned)(*p - '0');
-		if (*to > (unsigned __int128)1 << 100)
+		if (*to > (uint128)1 << 100)
 			return fail(r, v->p, "a sum is above 2^100");
 	}
 	return v->kind == JSON_UINT || fail(r, v->p, "an integer is expected");
@@ -70,7 +71,7 @@ static bool get_sum(struct reading *r, const struct json_token *v, unsigned __in
 
 static bool get_total(struct reading *r, const struct json_token *v, struct total *to)
 {
-	unsigned __int128 sum;
+	uint128 sum;
 
 	if (!get_sum(r, v, &sum))
 		return false;
@@ -146,7 +147,7 @@ struct row_reading {
 
 static bool count_numbers(struct reading *r, const char *at, struct row_reading *row, uint64_t n)
 {
-	return (n > 0 && !__builtin_add_overflow(row->in_histogram, n, &row->in_histogram)) ||
+	return (n > 0 && !ckd_add(&row->in_histogram, row->in_histogram, n)) ||
 	       fail(r, at, "a bucket counts at least one number, and all of them at most 2^64");
 }
 

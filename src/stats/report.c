@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "model/trace_origin.h"
+#include "base/compiler.h"
 #include "output/columns.h"
 #include "output/text_visible.h"
 #include "stats/tables/tables.h"
@@ -172,7 +173,7 @@ static void key_columns(struct column *list, const struct stats *s)
 static void span_cell(struct columns *c, const struct span_column_row *column, const struct stats *s,
                       const struct span_row *row)
 {
-	const unsigned __int128 v = span_column_value(column, s, row);
+	const uint128 v = span_column_value(column, s, row);
 
 	switch (column->what) {
 	case SPAN_WAITING:
@@ -488,7 +489,7 @@ static bool put_csv_spans(struct text *t, const struct stats_view *v, const stru
 		put_csv_keys(t, v, async ? "async" : "span", rows[i].values);
 		for (unsigned k = 0; k < v->columns->n; k++) {
 			const struct span_column_row *const c = &v->columns->list[k];
-			const unsigned __int128 value = span_column_value(c, v->stats, &rows[i]);
+			const uint128 value = span_column_value(c, v->stats, &rows[i]);
 			text_char(t, ',');
 			if (async &&
 			    (c->what == SPAN_SELF || c->what == SPAN_WAITING || c->what == SPAN_BUSY))

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "stats/parts.h"
 
@@ -49,9 +50,9 @@ void self_times_free(struct self_times *t)
 	*t = (struct self_times){ .limit = 0 };
 }
 
-unsigned __int128 self_times_busy(const struct self_times *t)
+uint128 self_times_busy(const struct self_times *t)
 {
-	unsigned __int128 sum = total_of(t->other.self) - total_of(t->other.waiting);
+	uint128 sum = total_of(t->other.self) - total_of(t->other.waiting);
 
 	for (uint32_t i = 0; i < t->nnames; i++)
 		sum += total_of(t->names[i].self) - total_of(t->names[i].waiting);
@@ -154,8 +155,6 @@ static inline bool comes_first(const struct self_item *a, const struct self_item
 {
 	return a->start != b->start ? a->start < b->start : a->end >= b->end;
 }
-
-#define INLINE static inline __attribute__((always_inline))
 
 /* Returns the i-th block in the direction of a walk. */
 INLINE const struct self_block *block_at(const struct self_track *k, uint32_t i, bool backwards)
@@ -302,14 +301,14 @@ INLINE bool nest_spans(struct self_times *t, const struct self_track *k, uint64_
 }
 
 /* Not inlined, so that their variables have registers. */
-static __attribute__((noinline)) bool nest_forwards(struct self_times *t, const struct self_track *k,
-                                                    uint64_t time, uint32_t *rest, uint32_t *nleft)
+static NOINLINE bool nest_forwards(struct self_times *t, const struct self_track *k, uint64_t time,
+                                   uint32_t *rest, uint32_t *nleft)
 {
 	return nest_spans(t, k, time, false, rest, nleft);
 }
 
-static __attribute__((noinline)) bool nest_backwards(struct self_times *t, const struct self_track *k,
-                                                     uint64_t time, uint32_t *rest, uint32_t *nleft)
+static NOINLINE bool nest_backwards(struct self_times *t, const struct self_track *k, uint64_t time,
+                                    uint32_t *rest, uint32_t *nleft)
 {
 	return nest_spans(t, k, time, true, rest, nleft);
 }

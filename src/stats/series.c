@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "model/event.h"
 #include "model/number.h"
@@ -297,7 +298,7 @@ static bool add_value(struct series_set *set, uint32_t counter, struct slice nam
 bool series_merge(struct series_set *set, struct series *s, const struct series *from)
 {
 	const bool is_new = s->count == 0;
-	bool ok = !__builtin_add_overflow(s->count, from->count, &s->count);
+	bool ok = !ckd_add(&s->count, s->count, from->count);
 
 	if (from->count == 0)
 		return true;

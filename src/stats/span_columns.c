@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/compiler.h"
 #include "base/match.h"
 #include "base/numbers.h"
 #include "stats/stats.h"
@@ -277,13 +278,13 @@ bool span_columns_sort(struct span_columns *c, const struct group_by *by, const 
 /* ---- values ---- */
 
 /* Limits a value to 2^126. */
-static unsigned __int128 saturated(double v)
+static uint128 saturated(double v)
 {
-	return (unsigned __int128)(v < 0x1p126 ? v : 0x1p126);
+	return (uint128)(v < 0x1p126 ? v : 0x1p126);
 }
 
 /* Returns n / ns as a rate per second; 0 if ns is 0. */
-static unsigned __int128 per_second(unsigned __int128 n, unsigned __int128 ns)
+static uint128 per_second(uint128 n, uint128 ns)
 {
 	if (ns == 0)
 		return 0;
@@ -292,7 +293,7 @@ static unsigned __int128 per_second(unsigned __int128 n, unsigned __int128 ns)
 
 #define SUM_FRACTION 20 /* fraction bits of ranks */
 
-static unsigned __int128 sum_scaled(const struct span_row *row)
+static uint128 sum_scaled(const struct span_row *row)
 {
 	const struct span_sum *const sum = &row->group->field;
 
@@ -302,7 +303,7 @@ static unsigned __int128 sum_scaled(const struct span_row *row)
 void span_column_sum(struct text *t, const struct span_column_row *c, const struct span_row *row, bool exact)
 {
 	const struct span_sum *const sum = &row->group->field;
-	const unsigned __int128 whole = total_of(sum->whole);
+	const uint128 whole = total_of(sum->whole);
 	const bool rate = c->what == SPAN_RATE;
 	char number[DECIMAL_F64_MAX];
 
@@ -320,8 +321,7 @@ void span_column_sum(struct text *t, const struct span_column_row *c, const stru
 		text_printf(t, "%.15g", v);
 }
 
-unsigned __int128 span_column_value(const struct span_column_row *c, const struct stats *s,
-                                    const struct span_row *row)
+uint128 span_column_value(const struct span_column_row *c, const struct stats *s, const struct span_row *row)
 {
 	const struct span_group *const g = row->group;
 
@@ -366,8 +366,7 @@ unsigned __int128 span_column_value(const struct span_column_row *c, const struc
 	return 0;
 }
 
-unsigned __int128 span_column_rank(const struct span_column_row *c, const struct stats *s,
-                                   const struct span_row *row)
+uint128 span_column_rank(const struct span_column_row *c, const struct stats *s, const struct span_row *row)
 {
 	switch (c->what) {
 	case SPAN_MEAN:

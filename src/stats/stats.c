@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/workers.h"
 #include "model/event_traits.h"
@@ -133,8 +134,8 @@ static bool class_category(struct stats *s, const struct class *cls, uint32_t *c
 }
 
 /* Finds the number of a span's name and category, ensures its group, and keeps the number in the cache. */
-static __attribute__((noinline)) bool find_span_name(struct stats *s, struct span_table *t,
-                                                     const struct event *e, uint32_t *name)
+static NOINLINE bool find_span_name(struct stats *s, struct span_table *t, const struct event *e,
+                                    uint32_t *name)
 {
 	struct stats_lookup l; /* again: that of the caller stays in registers */
 	uint32_t category;

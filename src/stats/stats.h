@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "model/batch.h"
@@ -110,9 +111,8 @@ struct stats_lookup {
 /* Gets the number of a name from a cache of STATS_KNOWN slots: it is in one of two slots beside each other.
  * Returns false if it has none; then call stats_known_keep().  cls: the class on which the number depends, or
  * NULL. */
-static inline __attribute__((always_inline)) bool stats_known_find(struct stats_known *known,
-                                                                   struct slice name, const struct class *cls,
-                                                                   struct stats_lookup *l, uint32_t *number)
+INLINE bool stats_known_find(struct stats_known *known, struct slice name, const struct class *cls,
+                             struct stats_lookup *l, uint32_t *number)
 {
 	l->key = stats_known_key(name, cls);
 	const uint64_t mix = l->key.head ^ l->key.tail >> 3 ^ (uint64_t)(uintptr_t)cls << 16;
@@ -297,7 +297,7 @@ struct stats {
 	uint8_t *seen; /* by index of the track */
 	uint32_t nseen;
 	struct self_times times;
-	unsigned __int128 busy; /* self times of all spans that are not waiting, ns; after stats_end() */
+	uint128 busy; /* self times of all spans that are not waiting, ns; after stats_end() */
 };
 
 /* The struct must not move afterwards. */
@@ -405,11 +405,11 @@ struct span_row {
 	const struct span_group *group;
 	const uint64_t *decades;              /* NULL: none */
 	const struct longest_group *examples; /* NULL: none; the longest first */
-	unsigned __int128 total;   /* ns; union of the spans, or, of async ones, sum of durations */
-	unsigned __int128 self;    /* ns not covered by spans inside; 0 for async ones */
-	unsigned __int128 waiting; /* ns; of self, in spans that are waiting */
-	uint64_t recursive;        /* spans inside another one of the same group; 0 for async ones */
-	unsigned __int128 rank;    /* rows are sorted by rank, then by values[first] */
+	uint128 total;      /* ns; union of the spans, or, of async ones, sum of durations */
+	uint128 self;       /* ns not covered by spans inside; 0 for async ones */
+	uint128 waiting;    /* ns; of self, in spans that are waiting */
+	uint64_t recursive; /* spans inside another one of the same group; 0 for async ones */
+	uint128 rank;       /* rows are sorted by rank, then by values[first] */
 	unsigned first;
 	bool other; /* groups beyond the limits */
 };
@@ -498,12 +498,10 @@ bool stats_each_span(const struct stats *s, span_row_fn *f, void *ctx);
 
 /* Returns a number of a row: ns, or a count; shares in millionths, rates per second, sums and their rates in
  * units of 2^-20, for sorting only. */
-unsigned __int128 span_column_value(const struct span_column_row *c, const struct stats *s,
-                                    const struct span_row *row);
+uint128 span_column_value(const struct span_column_row *c, const struct stats *s, const struct span_row *row);
 
 /* Returns a number for sorting: it has the order of the values before they are rounded. */
-unsigned __int128 span_column_rank(const struct span_column_row *c, const struct stats *s,
-                                   const struct span_row *row);
+uint128 span_column_rank(const struct span_column_row *c, const struct stats *s, const struct span_row *row);
 
 /* Writes a SPAN_FIELD_SUM or SPAN_RATE: an integer, or a float, `exact` by its shortest decimal, else with at
  * most 15 digits. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <yaml.h>
 
+#include "base/compiler.h"
 #include "base/match.h"
 #include "base/os.h"
 #include "base/scan.h"
@@ -35,7 +36,7 @@ struct nodes {
 	uint32_t depth, n;
 };
 
-__attribute__((format(printf, 3, 4))) static bool fail(struct nodes *t, yaml_mark_t at, const char *fmt, ...)
+PRINTF(3, 4) static bool fail(struct nodes *t, yaml_mark_t at, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -247,9 +248,9 @@ static const char *find_position(struct slice text, uint32_t line, uint32_t colu
 	return p;
 }
 
-__attribute__((format(printf, 5, 0))) static void report(struct yaml_file *f, enum yaml_mistake which,
-                                                         uint32_t line, uint32_t column, const char *fmt,
-                                                         va_list ap)
+PRINTF(5, 0)
+static void report(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column,
+                   const char *fmt, va_list ap)
 {
 	const struct rule *const rule = &f->rules[which];
 	char text[800];

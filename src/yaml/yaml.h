@@ -1,6 +1,7 @@
 #ifndef YAML_YAML_H
 #define YAML_YAML_H
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "check/findings.h"
 
@@ -55,17 +56,16 @@ const struct yaml_node *yaml_root(struct yaml_file *f);
 
 /* Report a mistake at a node, or at a position whose column counts characters. */
 void yaml_report(struct yaml_file *f, enum yaml_mistake which, const struct yaml_node *at, const char *fmt,
-                 ...) __attribute__((format(printf, 4, 5)));
+                 ...) PRINTF(4, 5);
 void yaml_report_at(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column,
-                    const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+                    const char *fmt, ...) PRINTF(5, 6);
 
 /* ---- values ---- */
 
 /* `what` names the value in messages.  These functions return false after they report a mistake. */
 
 /* Reports YAML_BAD_VALUE.  Always returns false. */
-bool yaml_bad(struct yaml_file *f, const struct yaml_node *at, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+bool yaml_bad(struct yaml_file *f, const struct yaml_node *at, const char *fmt, ...) PRINTF(3, 4);
 
 /* Checks that the node is a scalar and not empty. */
 bool yaml_is_text(struct yaml_file *f, const struct yaml_node *node, const char *what);

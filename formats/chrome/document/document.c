@@ -7,6 +7,7 @@
  * depend on window boundaries.
  */
 #include "chrome/chrome.h"
+#include "base/compiler.h"
 
 /* ---- what begins at a bracket or quote, where reading continues after damage ---- */
 
@@ -230,7 +231,7 @@ static inline uint64_t count_lines(const char *p, const char *end, const char **
 			continue;
 		for (unsigned bits = found; bits != 0; bits &= bits - 1)
 			n++;
-		*last = p + 31 - __builtin_clz(found);
+		*last = p + high_bit(found);
 	}
 #endif
 	for (; p < end; p++)

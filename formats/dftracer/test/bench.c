@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dftracer/test/aids.h"
+#include "base/compiler.h"
 #include "test/support/splitmix.h"
 
 /*
@@ -31,7 +32,7 @@ static uint64_t hash_of(uint64_t n)
 	return splitmix_next(&n);
 }
 
-__attribute__((format(printf, 2, 3))) static void put(struct generator *g, const char *fmt, ...)
+PRINTF(2, 3) static void put(struct generator *g, const char *fmt, ...)
 {
 	va_list ap;
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "dftracer/test/aids.h"
+#include "base/compiler.h"
 #include "test/support/testdata.h"
 
 #define RANKS 4
@@ -28,7 +29,7 @@ struct run {
 	uint64_t now; /* us since the epoch */
 };
 
-__attribute__((format(printf, 2, 3))) static void put_line(struct run *r, const char *form, ...)
+PRINTF(2, 3) static void put_line(struct run *r, const char *form, ...)
 {
 	va_list args;
 

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/numbers.h"
 #include "dftracer/write/write.h"
 #include "model/event_traits.h"
@@ -572,7 +573,7 @@ static bool dfw_close(struct writer *w, struct chunk *chunk)
 {
 	struct dfw_state *const st = w->state;
 	struct dfw_process nobody = { .next_id = 1 };
-	const __int128 epoch = w->run->trace->epoch_ns + w->run->rebased_by; /* readers of d1 take 0 */
+	const int128 epoch = w->run->trace->epoch_ns + w->run->rebased_by; /* readers of d1 take 0 */
 
 	if (st->first == NULL)
 		st->first = &nobody;

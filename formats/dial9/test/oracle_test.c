@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "cmd/test/cli_test_util.h"
+#include "base/compiler.h"
 #include "dial9/test/oracle.h"
 #include "test/properties/rows_test.h"
 #include "input/open.h"
@@ -292,7 +293,7 @@ static void put(struct out *t, const char *s, size_t n)
 	t->s[t->n] = '\0';
 }
 
-__attribute__((format(printf, 2, 3))) static void print(struct out *t, const char *fmt, ...)
+PRINTF(2, 3) static void print(struct out *t, const char *fmt, ...)
 {
 	char text[80];
 	va_list ap;

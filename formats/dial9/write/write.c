@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "dial9/write/write.h"
+#include "base/compiler.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
 #include "out/facts.h"
@@ -471,7 +472,7 @@ static void put_facts(struct d9w_state *st, const struct writer *w, struct chunk
 /* Adds the wall time that corresponds to the last time of the output, or to 0. */
 static void put_clock(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 {
-	const __int128 at_0 = w->run->trace->epoch_ns + w->run->rebased_by;
+	const int128 at_0 = w->run->trace->epoch_ns + w->run->rebased_by;
 
 	if (!w->run->trace->epoch_known)
 		return;

@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "cmd/test/samples_test_util.h"
+#include "base/compiler.h"
 #include "test/support/strength.h"
 
 struct sum {
 	char *name;
-	unsigned __int128 ns;
+	uint128 ns;
 };
 
 struct sums {
@@ -106,7 +107,7 @@ static size_t expect_self_times(const char *path)
 		char *const frame = frame_of(name);
 		comparable = comparable && is_ascii(name);
 		sum_of(&want, frame, strlen(frame))->ns +=
-		    (unsigned __int128)cJSON_GetObjectItemCaseSensitive(row, "self_ns")->valuedouble;
+		    (uint128)cJSON_GetObjectItemCaseSensitive(row, "self_ns")->valuedouble;
 		free(frame);
 	}
 	for (size_t i = 0; i < want.n && comparable; i++) {

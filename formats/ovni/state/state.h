@@ -10,6 +10,7 @@
  *   task.c     types, tasks and bodies; worksharings
  */
 
+#include "base/compiler.h"
 #include "ovni/ovni.h"
 
 /* ---- actions of codes ---- */
@@ -221,8 +222,7 @@ static inline const char *state_name(const struct state_event *x)
 
 /* ---- check.c ---- */
 
-void state_report(const struct state_event *x, enum ovni_rule rule, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+void state_report(const struct state_event *x, enum ovni_rule rule, const char *fmt, ...) PRINTF(3, 4);
 
 /* Return whether the payload has n bytes (not exact: or more); whether the event is a jumbo event.  If not,
  * report OVNI_RULE_PAYLOAD_REFUSED, except for a payload that was dropped. */

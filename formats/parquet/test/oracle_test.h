@@ -1,6 +1,7 @@
 #ifndef PARQUET_PARQUET_ORACLE_TEST_H
 #define PARQUET_PARQUET_ORACLE_TEST_H
 
+#include "base/compiler.h"
 #include "base/memory.h"
 
 /*
@@ -73,6 +74,6 @@ struct slice pq_about(const struct pq_file *f, const char *key);
 bool pq_chunk(struct pq_file *f, struct pq_column *c, const struct node *meta, struct pq_cell *cells,
               uint64_t rows);
 
-bool pq_fault(struct pq_file *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool pq_fault(struct pq_file *f, const char *fmt, ...) PRINTF(2, 3);
 
 #endif

@@ -15,6 +15,7 @@
 #include <zstd.h>
 
 #include "input/unpack.h"
+#include "base/compiler.h"
 #include "perfetto/copy/copy.h"
 
 #define MAX_WAITING (64U << 20) /* bytes of records that wait for the time of the first event */
@@ -150,7 +151,7 @@ static void add_names(struct pfc_copy *copy, const struct pfc_packet *k, struct 
 /* The time of a packet that keeps nothing but the nodes of a CPU profile. */
 static uint64_t time_of_nodes(const struct pfc_copy *copy, const struct pfc_packet *k)
 {
-	const __int128 by = copy->moves ? copy->copier->run->rebased_by : 0;
+	const int128 by = copy->moves ? copy->copier->run->rebased_by : 0;
 
 	if (pfc_is_incremental(&copy->states, k)) /* that of the last packet that is copied */
 		return 0;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "perfetto/read/read.h"
+#include "base/compiler.h"
 
 #define FIRST_SCOPED 64U
 #define LAST_SCOPED 127U
@@ -437,7 +438,7 @@ enum pf_time pf_convert(struct pf_state *st, uint32_t id, uint64_t value, uint64
 	return convert(st, key_of(st, id), value, ts, &late);
 }
 
-static PF_COLD void note_late(struct pf_state *st, uint64_t key, uint64_t value)
+static COLD void note_late(struct pf_state *st, uint64_t key, uint64_t value)
 {
 	struct pf_clocks *const c = &st->clocks;
 	const uint32_t i = table64_element(&c->late_index, key, &c->late, &c->nlate, &c->late_clocks_cap,

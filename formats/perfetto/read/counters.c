@@ -3,6 +3,7 @@
  * instructions.  Values are scaled by the unit of their counter; differences are added up.
  */
 #include "perfetto/read/read.h"
+#include "base/compiler.h"
 
 static struct pf_track *counter_track(struct pf_state *st, uint64_t uuid)
 {
@@ -12,7 +13,7 @@ static struct pf_track *counter_track(struct pf_state *st, uint64_t uuid)
 }
 
 /* Returns the sum of an incremental counter: each sequence has its own.  NULL: the limit, or OOM. */
-static PF_COLD struct pf_sum *find_sum(struct pf_state *st, struct pf_track *t)
+static COLD struct pf_sum *find_sum(struct pf_state *st, struct pf_track *t)
 {
 	const uint64_t key = hash_u64(t->uuid, hash_u64(st->sequence->index, st->seed));
 	const uint32_t i = table64_element(&st->sum_index, key, &st->sums, &st->nsums, &st->sums_cap,

@@ -4,6 +4,7 @@
  * are read only if events are wanted.
  */
 #include "perfetto/read/read.h"
+#include "base/compiler.h"
 
 /* ---- fields ---- */
 
@@ -233,7 +234,7 @@ enum pf_time pf_legacy_time(struct pf_state *st, int64_t us, uint64_t *ts)
 {
 	int64_t ns;
 
-	if (__builtin_mul_overflow(us, (int64_t)1000, &ns))
+	if (ckd_mul(&ns, us, (int64_t)1000))
 		ns = us < 0 ? INT64_MIN : INT64_MAX;
 	const enum pf_time t = pf_convert(st, PF_MONOTONIC, (uint64_t)ns, ts);
 	if (t != PF_TIME_UNKNOWN && t != PF_TIME_NO_PATH)

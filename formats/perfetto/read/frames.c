@@ -4,6 +4,7 @@
  * fields must match the schema, and another packet or the end must follow.
  */
 #include "format/recover.h"
+#include "base/compiler.h"
 #include "perfetto/read/read.h"
 
 #define MAX_OF_PERFETTO ((UINT64_C(1) << 28) - 1) /* bytes of a packet */
@@ -214,7 +215,7 @@ static enum record_status read_other(struct pf_state *st, struct record *rec)
 }
 
 /* The content of the packet is n bytes from p on; p NULL: its length cannot be read. */
-static PF_COLD enum record_status read_cut(struct pf_state *st, struct record *rec, const char *p, uint64_t n)
+static COLD enum record_status read_cut(struct pf_state *st, struct record *rec, const char *p, uint64_t n)
 {
 	const uint64_t left = (uint64_t)(st->r->in->end - rec->p);
 
@@ -246,7 +247,7 @@ static bool has_packets(struct pf_state *st, const struct record *rec)
 	return false;
 }
 
-static PF_COLD enum record_status pass_packet(struct pf_state *st, struct record *rec)
+static COLD enum record_status pass_packet(struct pf_state *st, struct record *rec)
 {
 	struct pf_long *const l = &st->long_packet;
 	const enum record_status status = reader_pass(st->r, rec, &l->left);
@@ -261,8 +262,7 @@ static PF_COLD enum record_status pass_packet(struct pf_state *st, struct record
 }
 
 /* The content of the packet is n bytes from p on. */
-static PF_COLD enum record_status begin_long(struct pf_state *st, struct record *rec, const char *p,
-                                             uint64_t n)
+static COLD enum record_status begin_long(struct pf_state *st, struct record *rec, const char *p, uint64_t n)
 {
 	const struct input *const in = st->r->in;
 	const uint64_t size = (uint64_t)(p - rec->p) + n;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "input/unpack.h"
+#include "base/compiler.h"
 #include "perfetto/read/read.h"
 
 /* ---- findings ---- */
@@ -121,7 +122,7 @@ void pf_inner_drop(struct pf_state *st)
 	st->inner = SLICE_NONE;
 }
 
-static PF_COLD void read_compressed(struct pf_state *st, const struct pf_packet *k)
+static COLD void read_compressed(struct pf_state *st, const struct pf_packet *k)
 {
 	const uint32_t zlib = PF_TAG(PF_packet_compressed_packets, PF_BYTES);
 	const uint32_t zstd = PF_TAG(PF_packet_zstd_compressed_packets, PF_BYTES);
@@ -215,7 +216,7 @@ static void read_data(struct pf_state *st, const struct pf_packet *k, uint32_t k
 }
 
 /* Several data fields in a packet: `data` of TracePacket is no longer a oneof. */
-static PF_COLD void read_all_data(struct pf_state *st, const struct pf_packet *k)
+static COLD void read_all_data(struct pf_state *st, const struct pf_packet *k)
 {
 	struct pf_wire w = pf_wire_on(k->s);
 	bool has_event = false;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "perfetto/read/read.h"
+#include "base/compiler.h"
 
 /* Whether the event is on a track whose events have to be sorted. */
 static inline bool waits(const struct pf_state *st)
@@ -54,7 +55,7 @@ static void give_before(struct pf_state *st, struct record *rec)
 }
 
 /* Gives out the next event that waited, in order of time.  Returns false if the others still wait. */
-static PF_COLD bool give_waiting(struct pf_state *st, struct record *rec)
+static COLD bool give_waiting(struct pf_state *st, struct record *rec)
 {
 	struct pf_waiting *w;
 
@@ -173,7 +174,7 @@ static void set_clock(struct pf_state *st, const struct pf_state *from)
 	st->r->trace->clock = s.p != NULL ? s.p : st->r->trace->clock;
 }
 
-static PF_COLD bool look_ahead(struct pf_state *st)
+static COLD bool look_ahead(struct pf_state *st)
 {
 	st->looked_ahead = true;
 	st->findings =
@@ -191,7 +192,7 @@ static PF_COLD bool look_ahead(struct pf_state *st)
 }
 
 /* Reads all packets of a compressed one: recovery keeps or drops them together. */
-static PF_COLD void check_inner(struct pf_state *st)
+static COLD void check_inner(struct pf_state *st)
 {
 	while (pf_inner_next(st))
 		st->nbefore = st->at_before = st->nafter = st->at_after = st->samples_left = 0;

@@ -29,6 +29,7 @@
 #ifndef PERFETTO_READ_READ_H
 #define PERFETTO_READ_READ_H
 
+#include "base/compiler.h"
 #include "perfetto/read/state.h"
 
 /* ---- findings ---- */
@@ -37,12 +38,10 @@
 bool pf_breaks(enum pf_rule rule);
 
 /* Reports a finding of the record: its offset is that of the packet. */
-void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...)
-    __attribute__((cold, format(printf, 3, 4)));
+void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...) COLD PRINTF(3, 4);
 
 /* Reports that a table is full, once. */
-void pf_report_limit(struct pf_state *st, enum pf_limit which, const char *fmt, ...)
-    __attribute__((cold, format(printf, 3, 4)));
+void pf_report_limit(struct pf_state *st, enum pf_limit which, const char *fmt, ...) COLD PRINTF(3, 4);
 
 /* ---- frames.c ---- */
 
@@ -105,7 +104,7 @@ static inline const struct pf_entry *pf_entry_find(const struct pf_sequence *s, 
 }
 
 /* Notes or reports that st->sequence does not define an entry so far. */
-void pf_undefined_note(struct pf_state *st, enum pf_table_id table, uint64_t iid) PF_COLD;
+void pf_undefined_note(struct pf_state *st, enum pf_table_id table, uint64_t iid) COLD;
 
 /* Returns an entry of st->sequence, which is not NULL; if it is undefined, NULL after a finding. */
 static inline const struct pf_entry *pf_entry_use(struct pf_state *st, enum pf_table_id table, uint64_t iid)
@@ -155,8 +154,8 @@ void pf_clocks_facts(struct pf_state *st, const struct pf_clocks *c);
 /* ---- tracks.c ---- */
 
 /* pf_known_track() and pf_track() of a track that is not in the cache. */
-struct pf_track *pf_known_track_slow(struct pf_state *st, uint64_t uuid) PF_COLD;
-struct pf_track *pf_track_slow(struct pf_state *st, uint64_t uuid) PF_COLD;
+struct pf_track *pf_known_track_slow(struct pf_state *st, uint64_t uuid) COLD;
+struct pf_track *pf_track_slow(struct pf_state *st, uint64_t uuid) COLD;
 
 static inline struct pf_track **pf_recent_slot(struct pf_state *st, uint64_t uuid)
 {
@@ -229,7 +228,7 @@ static inline int64_t pf_saturated_sum(int64_t a, int64_t b)
 {
 	int64_t sum;
 
-	return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
+	return ckd_add(&sum, a, b) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
 }
 
 /* Returns the iid of the name of st->te; 0: no name, or a name as text. */
@@ -306,7 +305,7 @@ void pf_arrows_sort(struct pf_state *st);
 
 /* Defers a finding to the end of the file. */
 void pf_defer(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
-              uint64_t record) PF_COLD;
+              uint64_t record) COLD;
 
 /* Returns as text the first requirement (bits of enum pf_needs) that the track, as described so far, does not
  * meet; NULL: it meets all. */
@@ -315,7 +314,7 @@ const char *pf_lacking(const struct pf_state *st, const struct pf_track *t, uint
 /* Defers the finding that the track does not meet the requirements of the current event.  s: see struct
  * pf_deferred. */
 void pf_defer_legacy(struct pf_state *st, const struct pf_track *t, const struct pf_sequence *s,
-                     uint8_t needs) PF_COLD;
+                     uint8_t needs) COLD;
 
 /* Reports deferred findings and spans that are still open. */
 void pf_nesting_end(struct pf_state *st);
@@ -398,7 +397,7 @@ bool pf_matches_schema(const struct pf_schema *schema, enum pf_message m, struct
                        uint64_t *work);
 
 /* Reports violations of the schema in the packet. */
-void pf_check(struct pf_state *st, const struct pf_packet *k) PF_COLD;
+void pf_check(struct pf_state *st, const struct pf_packet *k) COLD;
 
 /* Reports violations of the schema in them: decoding found none in the other fields of the packet. */
 void pf_check_contents(struct pf_state *st, const struct pf_event_fields *te);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "perfetto/read/read.h"
+#include "base/compiler.h"
 
 /* ---- texts ---- */
 
@@ -226,7 +227,7 @@ static void read_defaults(struct pf_sequence *s, struct slice bytes)
 /* ---- sequences ---- */
 
 /* Returns NULL at the limit, which is reported, or on OOM. */
-static PF_COLD struct pf_sequence *add_sequence(struct pf_state *st, uint64_t key)
+static COLD struct pf_sequence *add_sequence(struct pf_state *st, uint64_t key)
 {
 	struct pf_sequence *s;
 
@@ -268,7 +269,7 @@ static void reset_base(struct pf_state *st, struct pf_sequence *s)
 	s->generation = ++st->generations;
 }
 
-static PF_COLD void report_loss(struct pf_state *st, const struct pf_packet *k)
+static COLD void report_loss(struct pf_state *st, const struct pf_packet *k)
 {
 	static const char *const names[] = { "loss",      "read gap",       "corrupted data",
 		                             "orphan",    "reassembly gap", "broken chain",
@@ -284,7 +285,7 @@ static PF_COLD void report_loss(struct pf_state *st, const struct pf_packet *k)
 	st->losses++;
 }
 
-static PF_COLD void apply_flags(struct pf_state *st, struct pf_sequence *s, const struct pf_packet *k)
+static COLD void apply_flags(struct pf_state *st, struct pf_sequence *s, const struct pf_packet *k)
 {
 	const bool cleared = (k->flags & PF_CLEARED) != 0;
 
@@ -306,7 +307,7 @@ static PF_COLD void apply_flags(struct pf_state *st, struct pf_sequence *s, cons
 }
 
 /* Reports state in a packet without a sequence. */
-static PF_COLD void check_no_sequence(struct pf_state *st, const struct pf_packet *k)
+static COLD void check_no_sequence(struct pf_state *st, const struct pf_packet *k)
 {
 	const char *const what = (k->flags & PF_CLEARED) != 0 ? "a cleared state"
 	                         : k->dropped != 0            ? "lost packets"

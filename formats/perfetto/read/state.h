@@ -10,8 +10,6 @@
 #include "format/format.h"
 #include "perfetto/schema/schema.h"
 
-#define PF_COLD __attribute__((cold, noinline))
-
 /* ---- limits ---- */
 
 #define PF_MAX_UNPACKED (64U << 20) /* bytes of the packets in a compressed packet */

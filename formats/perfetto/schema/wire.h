@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "base/compiler.h"
 #include "base/cursor.h"
 #include "base/numbers.h"
 #include "base/slice.h"
@@ -54,7 +55,7 @@ static inline const char *pf_varint_long(const char *p, const char *end, uint64_
 		sum = pf_varint_join(bytes & (last ^ (last - 1)));
 		if (last != 0) {
 			*v = sum;
-			return p + __builtin_ctzll(last) / 8 + 1;
+			return p + low_bit(last) / 8 + 1;
 		}
 		p += 8;
 		shift = 56;
@@ -84,7 +85,7 @@ static inline const char *pf_varint(const char *p, const char *end, uint64_t *v)
 }
 
 /* Reads the next field.  Returns false at the end, or sets `bad`. */
-static inline __attribute__((always_inline)) bool pf_wire_next(struct pf_wire *w)
+INLINE bool pf_wire_next(struct pf_wire *w)
 {
 	const char *p = w->p, *const end = w->end;
 	uint64_t tag;
@@ -190,7 +191,7 @@ static inline char *wire_put(char *p, uint64_t v)
 /* As wire_put() without a loop, for mostly large numbers such as times.  Writes 8 bytes or more. */
 static inline char *wire_put_large(char *p, uint64_t v)
 {
-	const unsigned more = (63 - (unsigned)__builtin_clzll(v | 1)) / 7; /* bytes after the first one */
+	const unsigned more = high_bit(v | 1) / 7; /* bytes after the first one */
 
 	if (more >= 8)
 		return wire_put(p, v);
@@ -204,7 +205,7 @@ static inline char *wire_put_large(char *p, uint64_t v)
 
 static inline unsigned wire_size(uint64_t v)
 {
-	return (70 - (unsigned)__builtin_clzll(v | 1)) / 7;
+	return (high_bit(v | 1) + 7) / 7;
 }
 
 static inline void wire_tagged(struct text *t, uint32_t tag, uint64_t v)

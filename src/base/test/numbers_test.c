@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/numbers.h"
 #include "test/support/splitmix.h"
 
@@ -97,12 +98,12 @@ Test(decimal, each_group_of_digits)
 }
 
 /* Long division, digit by digit. */
-static void check_u128(unsigned __int128 v)
+static void check_u128(uint128 v)
 {
 	char digits[40], want[64];
 	size_t n = 0;
 
-	for (unsigned __int128 rest = v; n == 0 || rest != 0; rest /= 10)
+	for (uint128 rest = v; n == 0 || rest != 0; rest /= 10)
 		digits[n++] = (char)('0' + (int)(rest % 10));
 	for (size_t i = 0; i < n; i++)
 		want[i] = digits[n - 1 - i];
@@ -112,7 +113,7 @@ static void check_u128(unsigned __int128 v)
 
 Test(decimal, wide_integers)
 {
-	unsigned __int128 power = 1;
+	uint128 power = 1;
 	uint64_t state = 5;
 
 	for (int i = 0; i < 38; i++, power *= 10)
@@ -120,10 +121,10 @@ Test(decimal, wide_integers)
 			check_u128(power * 10 + k - 2);
 			check_u128(power * 3 + k);
 		}
-	check_u128(~(unsigned __int128)0);
+	check_u128(~(uint128)0);
 	for (int i = 0; i < 30000; i++) {
 		const uint64_t high = splitmix_next(&state);
-		check_u128(((unsigned __int128)high << 64 | splitmix_next(&state)) >> (high & 127));
+		check_u128(((uint128)high << 64 | splitmix_next(&state)) >> (high & 127));
 	}
 }
 

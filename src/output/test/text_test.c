@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/scan.h"
 #include "output/text_json.h"
 #include "output/text_visible.h"
@@ -68,7 +69,7 @@ Test(text, all_makers)
 	text_char(&t, ' ');
 	text_i64(&t, INT64_MIN);
 	text_char(&t, ' ');
-	text_u128(&t, ~(unsigned __int128)0);
+	text_u128(&t, ~(uint128)0);
 	text_printf(&t, " %s-%d", "x", 5);
 	check(&t, "one two 318446744073709551615 -9223372036854775808 "
 	          "340282366920938463463374607431768211455 x-5");
@@ -452,7 +453,7 @@ Test(text_units, times_in_tables)
 Test(text_units, times)
 {
 	static const struct {
-		unsigned __int128 ns;
+		uint128 ns;
 		const char *want;
 	} rows[] = { { 0, "0 ns" },
 		     { 999, "999 ns" },
@@ -464,7 +465,7 @@ Test(text_units, times)
 		     { 999949999, "999.9 ms" },
 		     { 999950000, "1.000 s" },
 		     { UINT64_C(12345678901234), "12346 s" },
-		     { (unsigned __int128)UINT64_MAX * 1000000000, "18446744073709551615 s" } };
+		     { (uint128)UINT64_MAX * 1000000000, "18446744073709551615 s" } };
 	struct text t = { 0 };
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

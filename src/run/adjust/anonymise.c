@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "json/token.h"
 #include "model/event_traits.h"
@@ -328,8 +329,8 @@ static struct class *class_of(struct rebind *r, const struct class *c)
 
 static void move_time(struct rebind *r, struct event *e)
 {
-	const __int128 to = (__int128)(e->ts ^ r->bias) + r->zero + r->later +
-	                    (r->anonymise != NULL ? r->anonymise->shift : 0);
+	const int128 to =
+	    (int128)(e->ts ^ r->bias) + r->zero + r->later + (r->anonymise != NULL ? r->anonymise->shift : 0);
 	const uint64_t ts = to < 0 ? 0 : to > r->most ? r->most : (uint64_t)to;
 	bool cut = ts != to;
 

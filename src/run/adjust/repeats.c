@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/scan.h"
 #include "model/event.h"
@@ -119,8 +120,6 @@ static inline uint64_t recent_track_cost(struct recent *l, const struct track *t
 	}
 	return l->track_cost[i];
 }
-
-#define INLINE static inline __attribute__((always_inline))
 
 /* Adds the cost of an event and its fields.  Lists are measured until their cost exceeds `max`.  Inlined into
  * the loop over a batch, where most events have no fields and the limits are constant. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/match.h"
 #include "base/memory.h"
 #include "format/fields_json.h"
@@ -250,9 +251,8 @@ static bool resolve(const struct select_time *t, const struct select_range *r, u
 		*ns = t->v < r->last ? r->last - t->v : 0;
 		return r->known;
 	case SELECT_PART:
-		*ns = r->known ? r->first +
-		                     (uint64_t)((unsigned __int128)(r->last - r->first) * t->v / SELECT_WHOLE)
-		               : 0;
+		*ns =
+		    r->known ? r->first + (uint64_t)((uint128)(r->last - r->first) * t->v / SELECT_WHOLE) : 0;
 		return r->known;
 	default:
 		return true;
@@ -263,9 +263,9 @@ struct shown_ns {
 	char text[24];
 };
 
-static struct shown_ns show_ns(__int128 ns)
+static struct shown_ns show_ns(int128 ns)
 {
-	const unsigned __int128 size = (unsigned __int128)(ns < 0 ? -ns : ns);
+	const uint128 size = (uint128)(ns < 0 ? -ns : ns);
 	struct shown_ns to;
 
 	(void)snprintf(to.text, sizeof to.text, "%s%" PRIu64, ns < 0 ? "-" : "",
@@ -273,7 +273,7 @@ static struct shown_ns show_ns(__int128 ns)
 	return to;
 }
 
-void select_put_reversed(char why[SELECT_WHY], const struct select *s, __int128 since, __int128 until)
+void select_put_reversed(char why[SELECT_WHY], const struct select *s, int128 since, int128 until)
 {
 	(void)snprintf(why, SELECT_WHY,
 	               "--since %s (%s ns) is not before --until %s (%s ns): no event can be between them",
@@ -288,7 +288,7 @@ static bool check_window(struct select_stage *st, uint64_t zero)
 
 	if (st->since < st->until || s->since.text == NULL || s->until.text == NULL)
 		return true;
-	select_put_reversed(why, s, (__int128)st->since - zero, (__int128)st->until - zero);
+	select_put_reversed(why, s, (int128)st->since - zero, (int128)st->until - zero);
 	stage_refused(st->faults, why);
 	return false;
 }

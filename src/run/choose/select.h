@@ -1,6 +1,7 @@
 #ifndef RUN_CHOOSE_SELECT_H
 #define RUN_CHOOSE_SELECT_H
 
+#include "base/compiler.h"
 #include "base/numbers.h"
 #include "model/batch.h"
 #include "model/trace_engine.h"
@@ -149,7 +150,7 @@ bool select_is_reversed(const struct select *s);
 /* Writes why a window with these ends, ns from time 0 of the trace, is refused. */
 #define SELECT_WHY 512
 
-void select_put_reversed(char why[SELECT_WHY], const struct select *s, __int128 since, __int128 until);
+void select_put_reversed(char why[SELECT_WHY], const struct select *s, int128 since, int128 until);
 
 /* The first and the last time of a trace, and its epoch. */
 struct select_range {

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 
 #define MAX_ENDS (2 * ARROWS_WINDOW) /* buffered, if resolved ends are not fetched */
@@ -174,8 +175,8 @@ static void find_nearest(struct arrows *a)
 		uint32_t *const first = &a->buckets[bucket_of(x)], *link = first;
 		if (i >= 2 * AHEAD) {
 			const uint32_t next = a->buckets[bucket_of(&a->keys[a->order[i - AHEAD].at])];
-			__builtin_prefetch(&a->buckets[bucket_of(&a->keys[a->order[i - 2 * AHEAD].at])]);
-			__builtin_prefetch(&a->keys[next != NO_END ? next : slot]);
+			PREFETCH(&a->buckets[bucket_of(&a->keys[a->order[i - 2 * AHEAD].at])]);
+			PREFETCH(&a->keys[next != NO_END ? next : slot]);
 		}
 		while (*link != NO_END && !same_key(&a->keys[*link], x))
 			link = &a->to[*link];
@@ -248,7 +249,7 @@ static bool emit_next(struct arrows *a, struct batch *b, bool end)
 	const uint32_t i = a->at;
 
 	if (i + AHEAD < a->resolved && is_out(&a->keys[i + AHEAD]) && a->to[i + AHEAD] != NO_END)
-		__builtin_prefetch(&a->ends[a->to[i + AHEAD]]);
+		PREFETCH(&a->ends[a->to[i + AHEAD]]);
 	if (is_due(a, i)) {
 		if (b->cap - b->n < 2)
 			return false;

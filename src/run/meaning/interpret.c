@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/match.h"
 #include "base/memory.h"
 #include "run/engine_losses.h"
@@ -467,8 +468,8 @@ static inline void move(struct batch *b, struct event *to, const struct event *e
 /* Stores the offset of the record that ended an event of the output.  For further events of a record that
  * ended a span, stores the offset of the begin of the span: without the begin, the record would end another
  * span. */
-static __attribute__((noinline)) void store_other(struct interpret *in, const struct batch *b,
-                                                  const struct event *e, uint64_t offset)
+static NOINLINE void store_other(struct interpret *in, const struct batch *b, const struct event *e,
+                                 uint64_t offset)
 {
 	if (e->offset != offset) {
 		in->ended_by = offset;
@@ -495,9 +496,8 @@ static inline bool has_nothing_to_do(const struct known_class *k, const struct e
 
 /* Applies a simple plan to an event, and writes the event that is kept to *to, which it advances.  Returns
  * false, without effect, if it does not qualify. */
-static inline __attribute__((always_inline)) bool apply_simple(struct interpret *in, struct batch *b,
-                                                               struct event *e, const struct known_class *k,
-                                                               struct event **to)
+INLINE bool apply_simple(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k,
+                         struct event **to)
 {
 	const struct track *const own = e->track;
 	const uint64_t offset = e->offset;

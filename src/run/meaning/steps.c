@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "base/compiler.h"
 #include "base/numbers.h"
 #include "check/rules.h"
 #include "run/meaning/interpret.h"
@@ -265,8 +266,6 @@ static void decode(struct stepping *g)
 	g->payload = NULL;
 }
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* Returns the i-th field of a reference, or NULL if it is missing.  `space` is for its value. */
 INLINE const struct value *load(const struct stepping *g, const struct step_ref *r, unsigned i,
                                 struct value *space)
@@ -295,8 +294,8 @@ static inline bool is_absent(const struct step_ref *r, unsigned i, const struct 
 }
 
 /* Looks the value of a reference up in its tables; VALUE_NONE: a definition is missing. */
-static __attribute__((noinline)) struct value look_up(const struct stepping *g, const struct step_ref *r,
-                                                      const struct value *first)
+static NOINLINE struct value look_up(const struct stepping *g, const struct step_ref *r,
+                                     const struct value *first)
 {
 	const struct plan_ref *const plan = r->plan;
 	struct definitions *const d = &g->in->trace->definitions;
@@ -469,15 +468,15 @@ static void remember_track(struct interpret *in, struct step_track *rule, struct
 }
 
 /* Finds or adds the track, and remembers it.  NULL: a field is missing. */
-static __attribute__((noinline)) const struct track *new_track(struct stepping *g, struct step_track *rule,
-                                                               const struct track *base, struct value v)
+static NOINLINE const struct track *new_track(struct stepping *g, struct step_track *rule,
+                                              const struct track *base, struct value v)
 {
 	decode(g);
 	g->in->track_misses++;
 	const struct track *const found = find_named_track(g->in, g->b, g->e, rule->plan);
 	if (found != NULL)
 		remember_track(g->in, rule, (struct known_track){ base, found, v });
-	__builtin_prefetch(found); /* later stages read it */
+	PREFETCH(found); /* later stages read it */
 	return found;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "run/read/merge.h"
 
@@ -422,8 +423,7 @@ static uint64_t next_of_page(const uint64_t *page, uint64_t key)
 
 	while (bits == 0 && ++word < MARK_PAGE_WORDS - 1)
 		bits = page[1 + word];
-	return bits != 0 ? (*page << MARK_PAGE_BITS) + word * 64U + (uint64_t)__builtin_ctzll(bits)
-	                 : UINT64_MAX;
+	return bits != 0 ? (*page << MARK_PAGE_BITS) + word * 64U + low_bit(bits) : UINT64_MAX;
 }
 
 uint64_t mark_cursor_next(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)

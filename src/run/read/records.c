@@ -7,6 +7,7 @@
  * depend on how the input arrives. */
 #include "run/read/source.h"
 
+#include "base/compiler.h"
 #include "format/format.h"
 #include "model/event_traits.h"
 #include "run/read/marks.h"
@@ -14,8 +15,6 @@
 #define BATCH_BYTES (4U << 20)         /* of the records of a batch, plus one record ... */
 #define BATCH_OF_RUNS_BYTES (1U << 20) /* ... of a copy in runs, as such batches wait for a thread */
 #define RUN_BYTES (BATCH_OF_RUNS_BYTES / 4)
-
-#define INLINE static inline __attribute__((always_inline))
 
 void records_more(struct input *in, size_t held)
 {

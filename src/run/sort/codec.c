@@ -2,6 +2,7 @@
  * sorter.h.  Hot: runs once per sorted event in each direction. */
 #include <stddef.h>
 
+#include "base/compiler.h"
 #include "base/cursor.h"
 #include "base/numbers.h"
 #include "model/call_stack.h"
@@ -63,7 +64,7 @@ static inline uint64_t at_distance(uint64_t from, uint64_t distance)
 /* Returns the bytes of a number without leading zero bytes. */
 static unsigned bytes_of(uint64_t v)
 {
-	return v == 0 ? 0 : (71 - (unsigned)__builtin_clzll(v)) / 8;
+	return v == 0 ? 0 : (high_bit(v) + 8) / 8;
 }
 
 struct packing {

@@ -1,6 +1,7 @@
 /* Sorting keys: natural merge sort for keys with long runs, else radix sort on the bytes that differ. */
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "run/sort/sorter.h"
 
@@ -146,7 +147,7 @@ struct spread {
 
 static unsigned bits_of(uint64_t v)
 {
-	return v == 0 ? 0 : 64 - (unsigned)__builtin_clzll(v);
+	return v == 0 ? 0 : high_bit(v) + 1;
 }
 
 static struct spread spread_of(const struct order_key *keys, uint32_t n)

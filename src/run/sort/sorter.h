@@ -1,6 +1,7 @@
 #ifndef RUN_SORT_SORTER_H
 #define RUN_SORT_SORTER_H
 
+#include "base/compiler.h"
 #include "base/os.h"
 #include "model/batch.h"
 #include "model/batch_fill.h"
@@ -51,8 +52,8 @@ static inline struct order_key order_key_of(const struct event *e, struct order_
  * y. */
 static inline bool order_key_less(const struct order_key *a, const struct order_key *b)
 {
-	const unsigned __int128 x = (unsigned __int128)a->track << 64 | a->start;
-	const unsigned __int128 y = (unsigned __int128)b->track << 64 | b->start;
+	const uint128 x = (uint128)a->track << 64 | a->start;
+	const uint128 y = (uint128)b->track << 64 | b->start;
 
 	return x < y + (a->inv_dur < b->inv_dur);
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/workers.h"
 #include "model/event_traits.h"
 #include "run/read/operands.h"
@@ -17,7 +18,7 @@
 struct writing_job {
 	struct writing *w;
 	struct batch *batch;
-	__int128 rebased_by; /* known with the first event */
+	int128 rebased_by; /* known with the first event */
 	bool lent;
 	struct chunk chunk;
 };

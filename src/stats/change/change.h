@@ -1,6 +1,7 @@
 #ifndef CHANGE_CHANGE_H
 #define CHANGE_CHANGE_H
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "check/rules.h"
 #include "stats/stats.h"
@@ -94,10 +95,10 @@ enum change_verdict {
 struct change_values {
 	bool there, waits;
 	uint64_t count;
-	unsigned __int128 total, self; /* ns; self 0 of async spans */
-	unsigned __int128 bytes;       /* see change_has_bytes() */
-	uint64_t p50, p90, p99;        /* ns */
-	uint64_t spans;                /* of all runs */
+	uint128 total, self;    /* ns; self 0 of async spans */
+	uint128 bytes;          /* see change_has_bytes() */
+	uint64_t p50, p90, p99; /* ns */
+	uint64_t spans;         /* of all runs */
 	const struct histogram *durations;
 };
 
@@ -107,8 +108,8 @@ struct change_pair {
 	struct change_values sides[CHANGE_SIDES];
 	struct change_number numbers[CHANGE_METRICS];
 	enum change_verdict verdict;
-	unsigned __int128 distance; /* |difference of totals| */
-	double ratio;               /* of totals, at least 1, for order; infinity: new or gone */
+	uint128 distance; /* |difference of totals| */
+	double ratio;     /* of totals, at least 1, for order; infinity: new or gone */
 };
 
 /* Changes and groups below these are no regressions. */
@@ -155,7 +156,7 @@ const char *change_verdict_name(enum change_verdict v);
 const struct rule *change_verdict_rule(enum change_verdict v);
 
 /* Returns new / old; infinity if only old is 0, NaN if both are. */
-double change_ratio(unsigned __int128 old, unsigned __int128 new);
+double change_ratio(uint128 old, uint128 new);
 
 /* ---- reports (report.c) ---- */
 

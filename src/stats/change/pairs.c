@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/match.h"
 
 /* ---- noise ---- */
@@ -187,7 +188,7 @@ static struct change_pair *pair_of(struct pair_set *p, bool async, const struct 
 	return &c->pairs[c->n++];
 }
 
-static unsigned __int128 mean(unsigned __int128 v, size_t n)
+static uint128 mean(uint128 v, size_t n)
 {
 	return (v + n / 2) / n;
 }
@@ -283,12 +284,12 @@ static void judge_runs(const struct pair_set *p, size_t pair, enum change_metric
 
 /* ---- verdicts ---- */
 
-double change_ratio(unsigned __int128 old, unsigned __int128 new)
+double change_ratio(uint128 old, uint128 new)
 {
 	return divided((double)new, (double)old);
 }
 
-static unsigned __int128 metric(const struct change_values *v, enum change_metric m)
+static uint128 metric(const struct change_values *v, enum change_metric m)
 {
 	return m == CHANGE_TOTAL ? v->total : m == CHANGE_P50 ? v->p50 : v->p99;
 }
@@ -463,7 +464,7 @@ static void judge(struct pair_set *p, uint32_t i)
 	static const uint32_t parts[CHANGE_METRICS] = { [CHANGE_P50] = 500000, [CHANGE_P99] = 990000 };
 	struct change *const c = p->c;
 	struct change_pair *const pair = &c->pairs[i];
-	const unsigned __int128 old = pair->sides[CHANGE_OLD].total, new = pair->sides[CHANGE_NEW].total;
+	const uint128 old = pair->sides[CHANGE_OLD].total, new = pair->sides[CHANGE_NEW].total;
 	const double ratio = change_ratio(old, new);
 
 	pair->distance = new > old ? new - old : old - new;

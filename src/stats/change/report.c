@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/compiler.h"
 #include "base/numbers.h"
 #include "json/out.h"
 #include "output/columns.h"
@@ -48,7 +49,7 @@ static void put_noise(struct text *t, const struct change_number *n)
 	}
 }
 
-static void put_difference(struct text *t, unsigned __int128 old, unsigned __int128 new)
+static void put_difference(struct text *t, uint128 old, uint128 new)
 {
 	text_char(t, new < old ? '-' : '+');
 	text_time_short(t, new < old ? old - new : new - old);
@@ -56,7 +57,7 @@ static void put_difference(struct text *t, unsigned __int128 old, unsigned __int
 
 /* ---- cells ---- */
 
-static void put_time(struct text *t, bool known, unsigned __int128 ns)
+static void put_time(struct text *t, bool known, uint128 ns)
 {
 	if (known)
 		text_time_short(t, ns);
@@ -65,8 +66,7 @@ static void put_time(struct text *t, bool known, unsigned __int128 ns)
 }
 
 /* "A -> B"; a side without the group has "-". */
-static void times_cell(struct columns *c, const struct change_pair *p, bool known, unsigned __int128 old,
-                       unsigned __int128 new)
+static void times_cell(struct columns *c, const struct change_pair *p, bool known, uint128 old, uint128 new)
 {
 	put_time(&c->text, known && p->sides[CHANGE_OLD].there, old);
 	text_str(&c->text, " -> ");
@@ -77,7 +77,7 @@ static void times_cell(struct columns *c, const struct change_pair *p, bool know
 /* "A -> B"; "-" if neither side has any. */
 static void bytes_cell(struct columns *c, const struct change_pair *p)
 {
-	const unsigned __int128 old = p->sides[CHANGE_OLD].bytes, new = p->sides[CHANGE_NEW].bytes;
+	const uint128 old = p->sides[CHANGE_OLD].bytes, new = p->sides[CHANGE_NEW].bytes;
 
 	if (old > 0 || new > 0) {
 		text_bytes_short(&c->text, old);
@@ -89,8 +89,8 @@ static void bytes_cell(struct columns *c, const struct change_pair *p)
 	columns_next(c);
 }
 
-static void ratio_cell(struct columns *c, const struct change_pair *p, enum change_metric m,
-                       unsigned __int128 old, unsigned __int128 new)
+static void ratio_cell(struct columns *c, const struct change_pair *p, enum change_metric m, uint128 old,
+                       uint128 new)
 {
 	const bool both = p->sides[CHANGE_OLD].there && p->sides[CHANGE_NEW].there;
 
@@ -255,7 +255,7 @@ static void put_keys(struct text *t, const struct change_pair *p, unsigned n)
 	}
 }
 
-static void put_moved(struct text *t, const char *what, unsigned __int128 old, unsigned __int128 new,
+static void put_moved(struct text *t, const char *what, uint128 old, uint128 new,
                       const struct change_number *n)
 {
 	text_printf(t, "%s%s ", t->n > 0 ? ", " : "", what);
@@ -305,11 +305,9 @@ static const struct {
 	               { "p90_ns", -1 },  { "p99_ns", CHANGE_P99 },
 	               { "bytes", -1 } };
 
-static unsigned __int128 number_of(const struct change_values *v, unsigned i)
+static uint128 number_of(const struct change_values *v, unsigned i)
 {
-	const unsigned __int128 all[NUMBERS] = {
-		v->count, v->total, v->self, v->p50, v->p90, v->p99, v->bytes
-	};
+	const uint128 all[NUMBERS] = { v->count, v->total, v->self, v->p50, v->p90, v->p99, v->bytes };
 
 	return all[i];
 }
@@ -319,7 +317,7 @@ static bool has_number(const struct change *c, const struct change_pair *p, unsi
 	return (i != NUMBER_SELF || !p->async) && (i != NUMBER_BYTES || change_has_bytes(c));
 }
 
-static void put_exact_difference(struct text *t, unsigned __int128 old, unsigned __int128 new)
+static void put_exact_difference(struct text *t, uint128 old, uint128 new)
 {
 	if (new < old)
 		text_char(t, '-');
@@ -340,7 +338,7 @@ static void put_f64(struct json_out *o, const char *key, double v)
 static void put_number(struct json_out *o, const struct change_pair *p, unsigned i)
 {
 	const struct change_values *const a = &p->sides[CHANGE_OLD], *const b = &p->sides[CHANGE_NEW];
-	const unsigned __int128 old = number_of(a, i), new = number_of(b, i);
+	const uint128 old = number_of(a, i), new = number_of(b, i);
 
 	json_out_begin(o, numbers[i].name, "{");
 	if (a->there)
@@ -430,7 +428,7 @@ static void put_csv_number(struct text *t, const struct change *c, const struct 
 {
 	const bool known = has_number(c, p, i);
 	const struct change_values *const a = &p->sides[CHANGE_OLD], *const b = &p->sides[CHANGE_NEW];
-	const unsigned __int128 old = number_of(a, i), new = number_of(b, i);
+	const uint128 old = number_of(a, i), new = number_of(b, i);
 	const bool both = a->there && b->there && known;
 
 	text_char(t, ',');

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/match.h"
 #include "model/event_traits.h"
 #include "stats/tables/tables.h"
@@ -77,9 +78,9 @@ bool imbalance_add(struct imbalance_table *m, const struct event *e)
 struct imbalance_row {
 	struct slice name, category;
 	uint64_t units, count;
-	unsigned __int128 sum, most, least;
-	unsigned __int128 lost; /* ns: excess of the largest over the mean ... */
-	uint64_t lost_rest;     /* ... and the rest of its division by `units` */
+	uint128 sum, most, least;
+	uint128 lost;       /* ns: excess of the largest over the mean ... */
+	uint64_t lost_rest; /* ... and the rest of its division by `units` */
 	const struct unit_share *largest, *last;
 	uint64_t lag; /* ns; from the end of the unit that ends first to that of the last */
 };
@@ -94,7 +95,7 @@ static struct imbalance_row row_of(const struct imbalance_table *m, uint32_t nam
 	r.category = names_text(&m->categories, m->names.names[name].with);
 	for (uint32_t at = m->first[name]; at != 0; at = m->shares[at - 1].next) {
 		const struct unit_share *const s = &m->shares[at - 1];
-		const unsigned __int128 sum = total_of(s->sum);
+		const uint128 sum = total_of(s->sum);
 		r.units++;
 		r.count += s->count;
 		r.sum += sum;
@@ -109,7 +110,7 @@ static struct imbalance_row row_of(const struct imbalance_table *m, uint32_t nam
 			r.last = s;
 		first_end = s->last_ns < first_end ? s->last_ns : first_end;
 	}
-	const unsigned __int128 excess = r.most * r.units - r.sum;
+	const uint128 excess = r.most * r.units - r.sum;
 	r.lost = excess / r.units;
 	r.lost_rest = (uint64_t)(excess % r.units);
 	r.lag = r.last->last_ns - first_end;
@@ -170,8 +171,7 @@ static bool name_units(struct unit_names *u, const struct imbalance_table *m)
 
 static void put_row(struct cells *c, const struct unit_names *u, const struct imbalance_row *r)
 {
-	const unsigned __int128 thousandths =
-	    r->sum > 0 ? (r->most * r->units * 1000 + r->sum / 2) / r->sum : 1000;
+	const uint128 thousandths = r->sum > 0 ? (r->most * r->units * 1000 + r->sum / 2) / r->sum : 1000;
 
 	cells_row(c);
 	cells_name(c, r->name);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/event_traits.h"
+#include "base/compiler.h"
 #include "output/text_visible.h"
 #include "stats/tables/tables.h"
 
@@ -209,7 +210,7 @@ bool share_end(struct share_table *h)
 
 struct share_row {
 	const struct track *track;
-	unsigned __int128 busy, waiting;
+	uint128 busy, waiting;
 };
 
 static int busiest_first(const void *a, const void *b)
@@ -240,9 +241,9 @@ static const struct cell_column gap_heads[] = {
 	{ { "busy meanwhile", COLUMN_LIST, 20, 0 }, "meanwhile" },
 };
 
-static void put_time(struct cells *c, unsigned __int128 ns, uint64_t whole, bool bar)
+static void put_time(struct cells *c, uint128 ns, uint64_t whole, bool bar)
 {
-	const unsigned __int128 share = millionths(ns, whole);
+	const uint128 share = millionths(ns, whole);
 
 	cells_time(c, ns);
 	cells_share(c, share);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "model/event_traits.h"
+#include "base/compiler.h"
 #include "output/text_json.h"
 #include "output/text_visible.h"
 #include "stats/tables/tables.h"
@@ -107,7 +108,7 @@ void cells_count(struct cells *c, uint64_t v)
 	end_cell(c);
 }
 
-void cells_time(struct cells *c, unsigned __int128 ns)
+void cells_time(struct cells *c, uint128 ns)
 {
 	struct text *const t = begin_cell(c);
 
@@ -130,7 +131,7 @@ void cells_at(struct cells *c, uint64_t ns)
 	end_cell(c);
 }
 
-void cells_share(struct cells *c, unsigned __int128 millionths)
+void cells_share(struct cells *c, uint128 millionths)
 {
 	struct text *const t = begin_cell(c);
 

@@ -1,6 +1,7 @@
 #ifndef STATS_TABLES_TABLES_H
 #define STATS_TABLES_TABLES_H
 
+#include "base/compiler.h"
 #include "json/out.h"
 #include "output/columns.h"
 #include "stats/stats.h"
@@ -50,9 +51,9 @@ void cells_row(struct cells *c);
 void cells_name(struct cells *c, struct slice s);
 void cells_visible(struct cells *c, struct slice s); /* visible text; not in CSV and JSON */
 void cells_count(struct cells *c, uint64_t v);
-void cells_time(struct cells *c, unsigned __int128 ns);
-void cells_at(struct cells *c, uint64_t ns);                     /* a time on the clock of the trace */
-void cells_share(struct cells *c, unsigned __int128 millionths); /* of 1 */
+void cells_time(struct cells *c, uint128 ns);
+void cells_at(struct cells *c, uint64_t ns);           /* a time on the clock of the trace */
+void cells_share(struct cells *c, uint128 millionths); /* of 1 */
 void cells_real(struct cells *c, double v);
 void cells_none(struct cells *c); /* no value */
 
@@ -60,7 +61,7 @@ void cells_none(struct cells *c); /* no value */
 bool cells_end(struct cells *c);
 
 /* Writes a line below the table, in text, Markdown and HTML. */
-void cells_note(struct cells *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void cells_note(struct cells *c, const char *fmt, ...) PRINTF(2, 3);
 
 /* Writes the next cell: in text, a bar of up to eight columns, in eighths of a column.  part: of 1. */
 void cells_bar(struct cells *c, double part);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "stats/stats.h"
+#include "base/compiler.h"
 #include "test/support/splitmix.h"
 
 enum { EVENTS = 4000, THREADS = 3 };
@@ -288,7 +289,7 @@ Test(span_columns, order)
 	for (size_t i = 1; i < n; i++)
 		cr_expect(memcmp(rows[i - 1].values[1].p, rows[i].values[1].p, 2) <= 0);
 	cr_expect_not(span_columns_sort(&c, &g->stats.by, "process", why, sizeof why));
-	unsigned __int128 busy = 0;
+	uint128 busy = 0;
 	for (size_t i = 0; i < n; i++)
 		busy += rows[i].self;
 	cr_expect(busy == g->stats.busy);

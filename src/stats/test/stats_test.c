@@ -1,4 +1,5 @@
 #include "stats/stats.h"
+#include "base/compiler.h"
 
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
@@ -84,7 +85,7 @@ static void expect_group(const struct rig *g, const struct event *events, size_t
                          const struct span_row *row)
 {
 	uint64_t *durs = malloc(n * sizeof *durs);
-	unsigned __int128 sum = 0;
+	uint128 sum = 0;
 	size_t count = 0;
 
 	for (size_t i = 0; i < n; i++)

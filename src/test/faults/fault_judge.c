@@ -4,6 +4,7 @@
  */
 
 #include "test/faults/faults.h"
+#include "base/compiler.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@ struct judge {
 	size_t n;
 };
 
-__attribute__((format(printf, 2, 3))) static bool wrong(const struct judge *j, const char *fmt, ...)
+PRINTF(2, 3) static bool wrong(const struct judge *j, const char *fmt, ...)
 {
 	va_list ap;
 

@@ -1,6 +1,7 @@
 #ifndef FUZZ_FUZZ_CHECK_H
 #define FUZZ_FUZZ_CHECK_H
 
+#include "base/compiler.h"
 #include "format/format.h"
 
 /*
@@ -34,6 +35,6 @@ bool fuzz_check(struct fuzz_result *r, const char *p, size_t n, const struct for
                 const char *dialect, unsigned parts);
 
 /* Notes a broken promise, if it is the first one.  Returns false. */
-bool fuzz_broken(struct fuzz_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool fuzz_broken(struct fuzz_result *r, const char *fmt, ...) PRINTF(2, 3);
 
 #endif

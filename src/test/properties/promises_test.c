@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "format/registry.h"
+#include "base/compiler.h"
 #include "input/open.h"
 #include "input/test/memory_input.h"
 #include "run/pipeline.h"
@@ -60,7 +61,7 @@ static void expect_statistics(const struct sample *s)
 		                          .in.from = s->format,
 		                          .read.want = WANT_TIMES,
 		                          .read.interpret = INTERPRET_SPANS };
-	unsigned __int128 dur[2] = { 0, 0 };
+	uint128 dur[2] = { 0, 0 };
 	uint64_t first = UINT64_MAX, last = 0, spans[2] = { 0, 0 };
 	struct pipeline *f;
 	struct batch *b;
