@@ -533,7 +533,7 @@ static void drop_true_tid(const struct batch *b, struct event *e)
 	const struct field *const f = &b->fields[e->first_field];
 	uint64_t id;
 
-	if (e->nfields == 0 || f->name.n < 8 || memcmp(f->name.p, "true_tid", 8) != 0)
+	if (e->nfields == 0 || !slice_is(f->name, "true_tid"))
 		return;
 	if (f->value.type == VALUE_U64)
 		id = f->value.u64;
