@@ -1,0 +1,303 @@
+/* Recognises files of other programs, which are often next to traces, by their first bytes: an input that is
+ * no trace is refused with their name and with what shows them. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "input/open.h"
+
+#define BYTES(s) s, sizeof(s) - 1
+#define TEXT_LINE 2048 /* bytes that are searched for a text */
+#define OLD_CPU_PROFILE                                                                                      \
+	{                                                                                                    \
+		"a CPU profile of V8 as a tree",                                                             \
+		    "Speedscope shows it; profiles with a list of nodes are read"                            \
+	}
+
+static const struct signature {
+	size_t at;
+	const char *bytes;
+	size_t n;
+	struct input_foreign is;
+} signatures[] = {
+	{ 0, BYTES("\x04\x22\x4d\x18"), { "LZ4-compressed data", "unpack it first (lz4 -d)" } },
+	{ 0, BYTES("\x02\x21\x4c\x18"), { "LZ4-compressed data", "unpack it first (lz4 -d)" } },
+	/* one layer of these is unpacked before */
+	{ 0, BYTES("\x1f\x8b\x08"), { "compressed twice, by gzip within", "unpack it once (gzip -d)" } },
+	{ 0, BYTES("\x28\xb5\x2f\xfd"), { "compressed twice, by zstd within", "unpack it once (zstd -d)" } },
+	{ 0, BYTES("\xfd\x37zXZ\0"), { "compressed twice, by xz within", "unpack it once (xz -d)" } },
+	{ 0, BYTES("BZh"), { "bzip2-compressed data", "unpack it first (bzip2 -d)" } },
+	{ 0, BYTES("LZIP"), { "lzip-compressed data", "unpack it first (lzip -d)" } },
+	{ 0, BYTES("\x1f\x9d"), { "data of compress", "unpack it first (uncompress)" } },
+	{ 0,
+	  BYTES("7z\xbc\xaf\x27\x1c"),
+	  { "a 7z archive", "unpack it and name the traces that were in it" } },
+	{ 0, BYTES("PK\3\4"), { "a zip archive", "unpack it and name the traces that were in it" } },
+	{ 0, BYTES("PK\5\6"), { "an empty zip archive", "there is nothing to read in it" } },
+	{ 0, BYTES("Rar!\x1a\7"), { "a RAR archive", "unpack it and name the traces that were in it" } },
+	{ 257,
+	  BYTES("ustar"),
+	  { "a tar archive", "archives are read from files named .tar, .tar.gz, .tar.zst or .tar.xz" } },
+	{ 0,
+	  BYTES("\x7f"
+	        "ELF"),
+	  { "an ELF program, library or core dump", "name the trace that the program wrote" } },
+	{ 0, BYTES("PERFILE2"), { "a perf.data file of Linux perf", "perf script prints it" } },
+	{ 0, BYTES("go 1."), { "an execution trace of Go", "go tool trace shows it" } },
+	{ 0, BYTES("v8-version,"), { "a log of V8", "node --prof-process prints it" } },
+	{ 0, BYTES("gmon"), { "a profile of gprof", "gprof prints it" } },
+	{ 0,
+	  BYTES("Nettrace"),
+	  { "a trace of .NET", "dotnet-trace convert --format Chromium makes one that is read" } },
+	{ 0, BYTES("FLR\0"), { "a recording of Java Flight Recorder", "jfr print prints it" } },
+	{ 0, BYTES("hdrb"), { "an event log of GHC", "ghc-events show prints it" } },
+	{ 0,
+	  BYTES("\x17\x08\x44tracing"),
+	  { "a trace.dat file of trace-cmd", "trace-cmd report prints it" } },
+	{ 0, BYTES("Ftrace!\0"), { "data of uftrace", "uftrace replay prints it" } },
+	{ 0, BYTES("\x10\0\x04\x46\x78\x54\x16\0"), { "a trace of Fuchsia", "fx traceutil converts it" } },
+	{ 0, BYTES("# callgrind format"), { "a profile of callgrind", "callgrind_annotate prints it" } },
+	{ 0, BYTES("version: 1\ncreator: xdebug"), { "a profile of Xdebug", "kcachegrind shows it" } },
+	{ 0, BYTES("\x5e\x97\xca\xfd"), { "a capture of Sysprof", "sysprof shows it" } },
+	{ 0, BYTES("sample.interval="), { "a profile of R", "summaryRprof prints it" } },
+	{ 0, BYTES("line profiling: "), { "a profile of R", "summaryRprof prints it" } },
+	{ 0, BYTES("memory profiling: "), { "a profile of R", "summaryRprof prints it" } },
+	/* a dictionary of marshal whose first key has three members */
+	{ 0, BYTES("\xfb)\x03"), { "a profile of Python", "python3 -m pstats prints it" } },
+	{ 0, BYTES("{)\x03"), { "a profile of Python", "python3 -m pstats prints it" } },
+	{ 4, BYTES(":\x0cversion"), { "a profile of stackprof", "stackprof prints it" } },
+	{ 0,
+	  BYTES("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
+	  { "a profile of gperftools", "google-pprof prints it" } },
+	{ 2, BYTES("OTF2"), { "a trace in the Open Trace Format", "otf2-print prints it" } },
+	{ 0, BYTES("%EventDef"), { "a trace in the format of Paje", "ViTE shows it" } },
+	{ 0, BYTES("MMPD"), { "a profile of rustc", "crox of measureme makes a trace that is read" } },
+	{ 0, BYTES("TRACE:\n"), { "a trace of atrace", "the Perfetto UI shows it" } },
+	{ 0, BYTES("# tracer: "), { "text of ftrace", "the Perfetto UI shows it" } },
+	{ 0, BYTES("\xc1\x1f\xfc\xc1"), { "a stream in the Common Trace Format", "babeltrace2 reads it" } },
+	{ 0, BYTES("\xc1\xfc\x1f\xc1"), { "a stream in the Common Trace Format", "babeltrace2 reads it" } },
+	{ 0, BYTES("\x57\x1d\xd1\x75"), { "metadata of the Common Trace Format", "babeltrace2 reads it" } },
+	{ 0, BYTES("/* CTF"), { "metadata of the Common Trace Format", "babeltrace2 reads it" } },
+	{ 0, BYTES("SQLite format 3\0"), { "an SQLite database", "sqlite3 reads it" } },
+	{ 0, BYTES("#Paraver"), { "a Paraver trace", "wxparaver reads it" } },
+	{ 0, BYTES("PAR1"), { "a Parquet file", "it holds tables, no trace" } },
+	{ 0, BYTES("\x89HDF\r\n\x1a\n"), { "an HDF5 file", "h5dump prints it" } },
+	{ 0, BYTES("\xd4\xc3\xb2\xa1"), { "a capture of network packets", "tcpdump -r prints it" } },
+	{ 0, BYTES("\x0a\x0d\x0d\x0a"), { "a capture of network packets", "tcpdump -r prints it" } },
+	{ 0,
+	  BYTES("kind,ts_ns,"),
+	  { "a CSV table of events", "tracetool writes these, but does not read them" } },
+	{ 0,
+	  BYTES("kind\tts_ns\t"),
+	  { "a table of events", "tracetool writes these, but does not read them" } },
+	{ 0,
+	  BYTES("version https://git-lfs"),
+	  { "a pointer of Git LFS, not the file itself", "git lfs pull fetches it" } },
+	{ 0,
+	  BYTES("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
+	  { "zero bytes", "its data was never written, or is missing in this copy" } },
+	{ 0, BYTES("%PDF-"), { "a PDF document", "name a trace" } },
+	{ 0, BYTES("<!DOCTYPE"), { "an HTML page", "the download of a trace may have failed" } },
+	{ 0, BYTES("<!doctype"), { "an HTML page", "the download of a trace may have failed" } },
+	{ 0, BYTES("<html"), { "an HTML page", "the download of a trace may have failed" } },
+	{ 0, BYTES("<?xml"), { "an XML document", "name a trace" } },
+};
+
+/* Texts of other programs by their begin, before and in which blanks count for nothing, and a text in the
+ * first TEXT_LINE bytes. */
+static const struct text_signature {
+	const char *begin, *text;
+	struct input_foreign is;
+} text_signatures[] = {
+	{ "{\"version\":",
+	  "\"type\":\"context-options\"",
+	  { "a trace of Playwright", "playwright show-trace shows it" } },
+	{ "[{\"name\":",
+	  "\"startTime\":",
+	  { "a trace of Next.js", "trace-to-event-format.mjs of its repository makes one that is read" } },
+	{ "{\"meta\":{", "", { "JSON, perhaps a profile of Firefox", "profiler.firefox.com shows these" } },
+	{ "{\"libs\":[{\"", "", { "a profile of Firefox", "profiler.firefox.com shows it" } },
+	{ "{\"",
+	  "file-format-schema.json\"",
+	  { "a profile of Speedscope", "tracetool writes these, but does not read them" } },
+	{ "{\"exporter\":\"",
+	  "\"activeProfileIndex\":",
+	  { "a profile of Speedscope", "tracetool writes these, but does not read them" } },
+	{ "{\"head\":{\"callFrame\":",
+	  "",
+	  { "a heap profile of V8", "the Memory panel of DevTools shows these" } },
+	{ "{\"snapshot\":{\"meta\":",
+	  "",
+	  { "a heap snapshot of V8", "the Memory panel of DevTools shows these" } },
+	{ "{\"head\":{\"functionName\":", "", OLD_CPU_PROFILE },
+	{ "{\"typeId\":\"CPU\",", "\"head\":{", OLD_CPU_PROFILE },
+	{ "{\"code\":[{\"name\":", "", { "a log of V8, preprocessed", "Speedscope shows it" } },
+	{ "{\"resourceSpans\":", "", { "spans of OpenTelemetry", "Jaeger shows these" } },
+	{ "{\"data\":[{\"traceID\":", "", { "a trace of Jaeger", "Jaeger shows it" } },
+	{ "[{\"traceId\":", "", { "a trace of Zipkin", "Zipkin shows it" } },
+	{ "{\"recording\":{\"events\":[",
+	  "",
+	  { "events of Java Flight Recorder", "JDK Mission Control shows the recording" } },
+	{ "{\"linux-perf-json-version\":",
+	  "",
+	  { "samples of Linux perf", "the Perfetto UI shows what perf script prints" } },
+	{ "{\"version\":1.2,\"mode\":\"", "", { "a profile of stackprof", "stackprof prints its dump" } },
+	{ "{\"constants\":{\"activeFieldTrialGroups\":",
+	  "",
+	  { "a log of the network of Chromium", "netlog-viewer.appspot.com shows it" } },
+	{ "v1", "\nX ", { "a recording of heaptrack", "heaptrack_print prints it" } },
+};
+
+static bool has_text(const char *p, size_t n, const char *text)
+{
+	for (const size_t size = strlen(text); n >= size; p++, n--)
+		if (memcmp(p, text, size) == 0)
+			return true;
+	return false;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static bool begins_with(const char *p, const char *end, const char *text)
+{
+	for (; *text != '\0' && p < end; p++) {
+		if (*p == *text)
+			text++;
+		else if (!is_blank(*p))
+			return false;
+	}
+	return *text == '\0';
+}
+
+/* Whether the bytes begin with a bracket and a byte that may follow it in JSON. */
+static bool looks_like_json(const char *p, size_t n)
+{
+	const char *const end = p + n;
+
+	while (p < end && is_blank(*p))
+		p++;
+	if (p == end || (*p != '{' && *p != '['))
+		return false;
+	const bool object = *p++ == '{';
+	while (p < end && is_blank(*p))
+		p++;
+	if (p < end && (*p == '\0' || strchr(object ? "\"}" : "\"{[]-0123456789tfn", *p) == NULL))
+		return false;
+	/* a number ends as one of JSON: "[0.004s]" begins a line of a log */
+	while (p < end && *p != '\0' && strchr("-+.eE0123456789", *p) != NULL)
+		p++;
+	return p == end || (*p != '\0' && strchr("\"{}[],tfn \t\r\n", *p) != NULL);
+}
+
+/* Whether the bytes begin with a Perfetto packet: field 1 of a protobuf message, whose bytes begin with
+ * another field, followed by another packet or the end. */
+static bool looks_like_packets(const char *p, size_t n)
+{
+	const unsigned char *const b = (const unsigned char *)p;
+	size_t at = 1, length = 0;
+
+	if (n < 4 || b[0] != 0x0a)
+		return false;
+	for (unsigned shift = 0; at < n && shift < 28; shift += 7) {
+		length |= (size_t)(b[at] & 0x7f) << shift;
+		if ((b[at++] & 0x80) == 0)
+			break;
+	}
+	if (length == 0 || (b[at - 1] & 0x80) != 0 || at >= n)
+		return false;
+	/* the key of the packet's first field: a number (0), or bytes (2) */
+	if ((b[at] & 7) != 0 && (b[at] & 7) != 2)
+		return false;
+	return length == n - at || (length < n - at && b[at + length] == 0x0a);
+}
+
+/* Whether the first lines are a stack of names and a number each, and one has two frames or more. */
+static bool looks_like_stacks(const char *p, size_t n)
+{
+	enum { LINES = 8 };
+	bool has_frames = false;
+	const char *end;
+
+	for (int i = 0; i < LINES && n > 0 && (end = memchr(p, '\n', n)) != NULL; i++) {
+		const char *digits = end;
+		while (digits > p && digits[-1] >= '0' && digits[-1] <= '9')
+			digits--;
+		if (digits == end || digits - p < 2 || digits[-1] != ' ' || *p == ' ' || *p == ';')
+			return false;
+		has_frames |= memchr(p, ';', (size_t)(digits - p)) != NULL;
+		n -= (size_t)(end + 1 - p);
+		p = end + 1;
+	}
+	return has_frames;
+}
+
+/* Whether the bytes begin with the type of the samples, or of the periods, of a profile of pprof, whose texts
+ * are the first two.  Go states numbers before: time, duration and period. */
+static bool looks_like_pprof(const char *p, size_t n)
+{
+	static const char type[] = "\x04\x08\x01\x10\x02";
+	const char *const end = p + n;
+
+	while (p < end && (*p == '\x48' || *p == '\x50' || *p == '\x60')) {
+		do
+			p++;
+		while (p < end && (*p & 0x80) != 0);
+		if (p < end)
+			p++;
+	}
+	return end - p > (ptrdiff_t)sizeof type && memcmp(p + 1, type, sizeof type - 1) == 0;
+}
+
+/* Whether the first line has a time, "12.345678: ", that is not its first word. */
+static bool looks_like_perf_script(const char *p, size_t n)
+{
+	static const char digits[] = "0123456789";
+	const char *const end = memchr(p, '\n', n < TEXT_LINE ? n : TEXT_LINE);
+	bool has_word = false;
+
+	for (const char *at = p; end != NULL && at < end; at++) {
+		const size_t whole = strspn(at, digits);
+		if (has_word && is_blank(at[-1]) && whole > 0 && at[whole] == '.' &&
+		    strspn(at + whole + 1, digits) == 6 && at[whole + 7] == ':' && at[whole + 8] == ' ')
+			return true;
+		has_word |= !is_blank(*at);
+	}
+	return false;
+}
+
+const struct input_foreign *input_foreign_find(const char *p, size_t n)
+{
+	static const struct {
+		bool (*looks)(const char *p, size_t n);
+		struct input_foreign is;
+	} shapes[] = {
+		{ looks_like_pprof, { "a profile of pprof", "pprof shows it" } },
+		{ looks_like_perf_script, { "text of perf script or ftrace", "the Perfetto UI shows it" } },
+		{ looks_like_json,
+		  { "JSON, but not a trace (it has no traceEvents)",
+		    "if it belongs to the trace of a directory, name the directory" } },
+		{ looks_like_stacks,
+		  { "collapsed stacks of a flame graph", "tracetool writes these, but does not read them" } },
+		{ looks_like_packets,
+		  { "protocol buffers, but no packet is recognised as that of a Perfetto trace",
+		    "--from has them read as one" } },
+	};
+
+	for (size_t i = 0; i < sizeof signatures / sizeof signatures[0]; i++) {
+		const struct signature *const s = &signatures[i];
+		if (n >= s->n && s->at <= n - s->n && memcmp(p + s->at, s->bytes, s->n) == 0)
+			return &s->is;
+	}
+	for (size_t i = 0; i < sizeof text_signatures / sizeof text_signatures[0]; i++) {
+		const struct text_signature *const s = &text_signatures[i];
+		if (begins_with(p, p + n, s->begin) && has_text(p, n < TEXT_LINE ? n : TEXT_LINE, s->text))
+			return &s->is;
+	}
+	for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+		if (shapes[i].looks(p, n))
+			return &shapes[i].is;
+	return NULL;
+}
