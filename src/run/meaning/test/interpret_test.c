@@ -276,8 +276,9 @@ Test(interpret, time_lines)
 		struct event *const e = add(&g, g.cls, i == 5, (uint64_t)i);
 		if (i < 3)
 			add_field(&g, e, SLICE_LIT("w"), value_u64(i == 0 ? 1 : 2));
-		if (i == 1)
-			add_field(&g, e, SLICE_LIT("tid"), value_u64(77));
+		if (i < 2)
+			add_field(&g, e, SLICE_LIT("tid"),
+			          i == 0 ? value_string(SLICE_LIT("main")) : value_u64(77));
 	}
 	run(&g);
 	const struct event *const e = g.batch.events;
