@@ -269,8 +269,8 @@ static bool take_reference(const struct interpret *in, struct batch *b, const st
 
 	if (s.p == NULL)
 		return false;
-	*lasting = v.type == VALUE_BOOL || (v.type == VALUE_STRING && /* definitions stay */
-	                                    (r->ntables > 0 || (v.flags & SLICE_STAYS) != 0));
+	*lasting = v.type == VALUE_STRING && /* definitions stay */
+	           (r->ntables > 0 || (v.flags & SLICE_STAYS) != 0);
 	*text = s.p == number ? arena_copy(&b->scratch, s) : s;
 	return text->p != NULL;
 }

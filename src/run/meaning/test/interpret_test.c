@@ -232,6 +232,28 @@ Test(interpret, names_keep_their_promises)
 	stage_free(&g);
 }
 
+/* A name made of a number or a Bool is in the batch, which a span may outlive. */
+Test(interpret, names_of_values_stay_in_their_batch)
+{
+	static const struct plan_part parts[] = { { .ref = REF("v") } };
+	static const struct plan_template name = TEMPLATE(parts);
+	static const struct value values[] = { { .type = VALUE_U64, .u64 = 7 },
+		                               { .type = VALUE_BOOL, .u64 = 1 },
+		                               { .type = VALUE_STRING, .p = "x", .count = 1 } };
+	struct interpret_rig g;
+
+	stage_init(&g, INTERPRET_EVENTS, WANT_TIMES | WANT_FIELDS);
+	for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
+		struct slice text;
+		bool lasting = true;
+		struct event *const e = add(&g, g.cls, 0, 5);
+		add_field(&g, e, SLICE_LIT("v"), values[i]);
+		cr_assert(interpret_template(&g.in, &g.batch, e, &name, &text, &lasting) && !lasting, "%u",
+		          i);
+	}
+	stage_free(&g);
+}
+
 Test(interpret, rules_for_names_of_events)
 {
 	static const struct plan_template fixed = TEMPLATE(plain);
