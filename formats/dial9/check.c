@@ -559,8 +559,8 @@ enum record_status d9_pass(struct d9_state *st, struct record *f)
 	if ((size_t)(end - p) < READER_PIECE + UNIT_BYTES && !st->r->in->last)
 		return RECORD_MORE;
 	f->end = w.bytes.end = end;
-	if (pass->schema != NULL && pass->field < pass->schema->nfields)
-		w.field = &pass->schema->fields[pass->field];
+	if (pass->depth > 0) /* within a value that began in an earlier piece */
+		w.field = pass->value_of;
 	while (p - f->p < (ptrdiff_t)READER_PIECE && !is_passed(pass)) {
 		const size_t window = (size_t)(end - p), piece = READER_PIECE - (size_t)(p - f->p);
 		const size_t left = window < piece ? window : piece;

@@ -169,6 +169,35 @@ Test(dial9_limits, a_list_larger_than_4_MiB)
 	ran_free(&r);
 }
 
+/* The field of a fault in a list is known in the next piece, too, also if it is the last one. */
+Test(dial9_limits, a_fault_in_a_list_that_is_not_kept)
+{
+	static const struct d9_field_desc list[] = { { "list", D9T_LIST }, { "last", D9T_LIST } };
+
+	for (uint32_t at = 0; at < 2; at++) {
+		struct d9_build b;
+		d9b_init(&b);
+		d9b_header(&b);
+		d9b_schema(&b, 1, "List", true, list, 2);
+		d9b_event(&b, 1, 1000);
+		for (uint32_t i = 0; i < at; i++)
+			d9b_u32(&b, 0);
+		d9b_u32(&b, 2);
+		d9b_u8(&b, D9T_BYTES);
+		d9b_u32(&b, 200);
+		filler(&b, 200);
+		d9b_u8(&b, 0x10);
+		filler(&b, 200);
+		struct ran r = run((const char *const[]){ "validate", "--max-record", "100", "-", NULL }, &b);
+		cr_expect_eq(r.status, 1);
+		cr_expect_not_null(strstr(r.out, at == 0
+		                                     ? "element type in field \"list\" of \"List\" is 0x10"
+		                                     : "element type in field \"last\" of \"List\" is 0x10"),
+		                   "%s%s", r.out, r.err);
+		ran_free(&r);
+	}
+}
+
 Test(dial9_limits, a_large_schema_ends_reading)
 {
 	char name[65536];
