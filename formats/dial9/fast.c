@@ -513,7 +513,7 @@ INLINE const struct d9_entry *find_entry(const struct d9_pool *pool, const char 
 static NOINLINE const char *read_fields(struct d9_state *st, const struct d9_schema *s, const char *p,
                                         struct batch *b)
 {
-	struct field *to = batch_fields(b, s->nfields);
+	struct field *to = batch_fields(b, s->nfields + 1U); /* + 1: NULL means OOM */
 	const struct d9_read_step *t = s->read_steps;
 	const struct d9_entry *entry;
 	uint32_t pooled = 0;

@@ -367,7 +367,7 @@ static void define(const struct stepping *g, const struct step_define *d)
 		if (k == NULL || !interpret_number(k, &key[i]))
 			return;
 	}
-	/* What it says already is put again once in an era, so that it stays young. */
+	/* A definition that the table has already is put once in each era only, which renews its age. */
 	struct definitions *const to = &g->in->trace->definitions;
 	const uint8_t table = d->plan->table;
 	const uint64_t version = definitions_version(to, table) + to->numbers.era + 1;
