@@ -164,11 +164,34 @@ static bool is_same(const struct facts *a, const struct facts *b)
 	       a->epoch_ns == b->epoch_ns && a->zero_ns == b->zero_ns;
 }
 
-bool apart_claim_text(struct apart_part *f, struct slice text)
+static bool claim_text(struct apart_part *f, struct slice text)
 {
 	struct claims *const c = &f->of->claims;
 
 	return claims_put(c, CLAIM_OF_COMMAND, hash_bytes(text.p, text.n, hash_seed()), c->input, 0);
+}
+
+bool apart_claim_labels(struct apart_part *f, const struct stats *s)
+{
+	bool ok = true;
+
+	for (unsigned i = 0; ok && i < s->by.n; i++) {
+		const struct group_values *const v = &s->values[i];
+		for (uint32_t k = 0; ok && v->tracks != NULL && k < v->ntracks; k++)
+			ok = v->tracks[k] == NULL ||
+			     (slice_equal(v->labels[k], v->tracks[k]->name) && claim_text(f, v->labels[k]));
+	}
+	return ok;
+}
+
+bool apart_sum_is_exact(const struct stats *s)
+{
+	bool ok = !s->overflowed && s->pool.coarse == 0 && stats_other_names(s) == 0 &&
+	          s->classes.other == 0 && s->text.used <= NAMES_MAX_BYTES / 2;
+
+	for (unsigned i = 0; ok && i < s->by.n; i++)
+		ok = s->values[i].texts.n < NAMES_MAX;
+	return ok;
 }
 
 /* Joins a part to the earlier ones.  Returns false if it depends on them, or on OOM. */

@@ -36,9 +36,14 @@ struct apart_ops {
 	void (*report)(struct trace_slot *t, void *ctx, struct finding_log *logs, uint32_t n);
 };
 
-/* In `join`: claims a text that must differ from those of other parts.  Returns false if it does not, or on
- * OOM. */
-bool apart_claim_text(struct apart_part *f, struct slice text);
+/* In `join`: claims the labels of the tracks in groups, as groups of parts are told apart by texts.  Tracks
+ * with equal names have labels with ids, or with numbers that count the tracks of all files, so names must
+ * differ in a file and between files.  Returns false if they do not, or on OOM. */
+bool apart_claim_labels(struct apart_part *f, const struct stats *s);
+
+/* Whether tables and percentiles are those of all events.  What is beyond a limit depends on the order in
+ * which names arrive, and that of parts is another one. */
+bool apart_sum_is_exact(const struct stats *s);
 
 /* Whether the trace has several files of some size whose format lets them be read apart, and there is no
  * selection, no check of the order of all events, and no vocabulary of the user, whose definitions and tracks

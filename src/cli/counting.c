@@ -62,33 +62,6 @@ static bool count_part(struct apart_part *f, struct batch *b)
 	return stats_thread_put(&s->thread, b);
 }
 
-/* Groups of parts are told apart by texts.  Tracks with equal names have labels with ids, or with numbers
- * that count the tracks of all files, so names must differ in a file and between files. */
-static bool claim_labels(struct apart_part *f, const struct stats *s)
-{
-	bool ok = true;
-
-	for (unsigned i = 0; ok && i < s->by.n; i++) {
-		const struct group_values *const v = &s->values[i];
-		for (uint32_t k = 0; ok && v->tracks != NULL && k < v->ntracks; k++)
-			ok = v->tracks[k] == NULL || (slice_equal(v->labels[k], v->tracks[k]->name) &&
-			                              apart_claim_text(f, v->labels[k]));
-	}
-	return ok;
-}
-
-/* Whether tables and percentiles are those of all events.  What is beyond a limit depends on the order in
- * which names arrive, and that of parts is another one. */
-static bool is_within_limits(const struct stats *s)
-{
-	bool ok = !s->overflowed && s->pool.coarse == 0 && stats_other_names(s) == 0 &&
-	          s->classes.other == 0 && s->text.used <= NAMES_MAX_BYTES / 2;
-
-	for (unsigned i = 0; ok && i < s->by.n; i++)
-		ok = s->values[i].texts.n < NAMES_MAX;
-	return ok;
-}
-
 static bool join_part(struct apart_part *f, const struct run_report *run)
 {
 	struct counted_apart *const c = f->ctx;
@@ -96,10 +69,10 @@ static bool join_part(struct apart_part *f, const struct run_report *run)
 
 	if (!stats_end(s) || s->counters.names.n > 0) /* sums of counters depend on the order of all values */
 		return false;
-	if (!c->how->joined && !claim_labels(f, s))
+	if (!c->how->joined && !apart_claim_labels(f, s))
 		return false;
 	stats_describe(s, f->path, run->bytes, run->trace, NULL);
-	return stats_merge(&c->sum, s) && is_within_limits(&c->sum);
+	return stats_merge(&c->sum, s) && apart_sum_is_exact(&c->sum);
 }
 
 static void end_part(struct apart_part *f)

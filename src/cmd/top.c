@@ -58,6 +58,8 @@ struct top {
 	uint32_t lacking;      /* bit i: no span has the field fields.names[i] */
 	struct arena tracks;   /* copies of tracks of parts that were read apart */
 	uint64_t tracks_bytes; /* size of these copies */
+	struct track **copies; /* of a part, by index of the track; in `tracks` of the sum */
+	uint32_t ncopies;
 };
 
 static struct top top_of(const struct top_run *run, const char *path)
@@ -67,6 +69,14 @@ static struct top top_of(const struct top_run *run, const char *path)
 		             .first_ns = UINT64_MAX,
 		             .items.limit = (uint32_t)run->n,
 		             .lacking = (uint32_t)((UINT64_C(1) << run->fields.n) - 1) };
+}
+
+/* Returns false on OOM.  The struct must not move afterwards. */
+static bool begin_groups(struct top *t)
+{
+	stats_init(&t->stats);
+	t->stats.file = slice_str(t->path);
+	return stats_group(&t->stats, &t->run->by, SLICE_LIT(""));
 }
 
 /* ---- spans ---- */
@@ -476,6 +486,7 @@ static void free_top(struct top *t)
 	stats_free(&t->stats);
 	text_free(&t->scratch);
 	arena_free(&t->tracks);
+	free(t->copies);
 }
 
 /* ---- parts that are read apart ---- */
@@ -490,9 +501,12 @@ static void ask_for_spans(struct pipeline_job *job)
 
 static bool begin_part(struct apart_part *f)
 {
+	const struct top *const sum = f->ctx;
+	struct top *const t = f->state;
+
 	ask_for_spans(&f->job);
-	*(struct top *)f->state = top_of(((const struct top *)f->ctx)->run, f->path);
-	return true;
+	*t = top_of(sum->run, sum->path);
+	return begin_groups(t);
 }
 
 static bool read_part(struct apart_part *f, struct batch *b)
@@ -500,13 +514,17 @@ static bool read_part(struct apart_part *f, struct batch *b)
 	return take_batch(f->state, b);
 }
 
-/* Copies the names of a track, which is freed with its part, and of its process.  NULL on OOM, or if copies
- * of replaced items take too much memory. */
-static const struct track *copy_track(struct top *sum, const struct track *t)
+/* Copies the names of a track, which is freed with its part, and of its process, once for a part.  NULL on
+ * OOM, or if copies of replaced items take too much memory. */
+static const struct track *copy_track(struct top *sum, struct top *part, const struct track *t)
 {
 	const struct slice process = track_process(t)->name;
 	struct track *copy;
 
+	if (!array_reach(&part->copies, &part->ncopies, t->index, sizeof *part->copies))
+		return NULL;
+	if (part->copies[t->index] != NULL)
+		return part->copies[t->index];
 	sum->tracks_bytes += 2 * sizeof *copy + t->name.n + process.n;
 	copy = sum->tracks_bytes <= LONGEST_BYTES ? arena_zalloc(&sum->tracks, 2, sizeof *copy) : NULL;
 	if (copy != NULL) {
@@ -514,32 +532,87 @@ static const struct track *copy_track(struct top *sum, const struct track *t)
 		copy[0].process = &copy[1];
 		copy[1].name = arena_copy(&sum->tracks, process);
 	}
-	return copy != NULL && !sum->tracks.failed ? copy : NULL;
+	return part->copies[t->index] = copy != NULL && !sum->tracks.failed ? copy : NULL;
+}
+
+/* An item of a part, and its group in the sum. */
+struct joined_item {
+	const struct longest_item *item;
+	uint32_t group;
+};
+
+static int by_arrival(const void *a, const void *b)
+{
+	const uint64_t x = ((const struct joined_item *)a)->item->number,
+	               y = ((const struct joined_item *)b)->item->number;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Adds a group of a part to that with the same values, and finds its number.  Returns false on OOM. */
+static bool join_group(struct top *sum, const struct top *part, uint32_t group, uint32_t *number)
+{
+	const struct span_table *const of = &part->stats.spans;
+	struct span_table *const to = &sum->stats.spans;
+	struct span_row row = { .group = &of->groups[group] };
+
+	groups_values(&part->stats, &of->set, group, row.values);
+	*number = NAMES_FAILED;
+	return stats_add_span(&sum->stats, to, &row, &part->stats.pool) &&
+	       (*number = groups_find_texts(&sum->stats, &to->set, row.values)) != NAMES_FAILED;
+}
+
+/* Lists the items of a part in order of arrival.  The caller frees *list.  Returns false on OOM. */
+static bool join_groups(struct top *sum, const struct top *part, struct joined_item **list, size_t *n)
+{
+	const struct longest *const l = &part->items;
+	uint32_t number = 0;
+	bool ok = true;
+
+	*n = 0;
+	*list = malloc((l->items + 1) * sizeof **list);
+	for (uint32_t i = 0; ok && *list != NULL && i < l->ngroups; i++) {
+		if (sum->run->by.n > 0)
+			ok = l->groups[i].n == 0 || join_group(sum, part, i, &number);
+		for (uint32_t k = 0; k < l->groups[i].n; k++)
+			(*list)[(*n)++] = (struct joined_item){ &l->groups[i].list[k], number };
+	}
+	if (*list != NULL && *n > 0)
+		qsort(*list, *n, sizeof **list, by_arrival);
+	return ok && *list != NULL;
+}
+
+static bool join_item(struct top *sum, struct top *part, const struct joined_item *j)
+{
+	struct longest_item item = *j->item;
+
+	if (!longest_wants(&sum->items, j->group, item.length))
+		return true;
+	item.track = copy_track(sum, part, item.track);
+	return item.track != NULL && longest_add(&sum->items, j->group, item, longest_name(j->item),
+	                                         longest_second(j->item), longest_fields(j->item));
 }
 
 /* Adds the items of a part.  Of equal lengths the first one is kept, and parts come in order.  Refuses a
- * part without spans: the note on samples needs the whole trace. */
+ * part without spans, as the note on samples needs the whole trace, and groups that keep fewer items. */
 static bool join_part(struct apart_part *f, const struct run_report *run)
 {
 	struct top *const sum = f->ctx, *const part = f->state;
-	const struct longest_group *const g = longest_of(&part->items, 0);
+	struct joined_item *list = NULL;
+	size_t n = 0;
 
-	if (part->items.arrived == 0)
+	if (part->items.arrived == 0 || part->items.limit < sum->run->n || !groups_label(&part->stats) ||
+	    !apart_claim_labels(f, &part->stats) || !apart_sum_is_exact(&part->stats))
 		return false;
-	longest_end(&part->items);
 	sum->zero_ns = run->trace->zero_ns;
 	sum->lacking &= part->lacking;
 	if (part->first_ns < sum->first_ns)
 		sum->first_ns = part->first_ns;
-	for (uint32_t i = 0; i < g->n && longest_wants(&sum->items, 0, g->list[i].length); i++) {
-		struct longest_item item = g->list[i];
-		item.track = copy_track(sum, item.track);
-		if (item.track == NULL ||
-		    !longest_add(&sum->items, 0, item, longest_name(&g->list[i]), longest_second(&g->list[i]),
-		                 longest_fields(&g->list[i])))
-			return false;
-	}
-	return true;
+	bool ok = join_groups(sum, part, &list, &n);
+	for (size_t i = 0; ok && i < n; i++)
+		ok = join_item(sum, part, &list[i]);
+	free(list);
+	return ok && sum->items.limit == sum->run->n && apart_sum_is_exact(&sum->stats);
 }
 
 static void end_part(struct apart_part *f)
@@ -553,17 +626,19 @@ static void report_parts(struct trace_slot *slot, void *ctx, struct finding_log 
 	put_report((struct top_run *)slot->run, ctx);
 }
 
-/* Returns false, without a report, if the trace must be read as a whole.  Groups and gaps are of all parts;
- * equal lengths are in order of the parts, so these must come one after the other. */
+/* Returns false, without a report, if the trace must be read as a whole.  Gaps are in order of time in all
+ * parts; equal lengths are in order of the parts, so these must come one after the other. */
 static bool list_apart(struct trace_slot *slot)
 {
 	static const struct apart_ops ops = { sizeof(struct top), begin_part, read_part,
 		                              join_part,          end_part,   report_parts };
 	const struct top_run *const run = (const struct top_run *)slot->run;
 	struct top sum = top_of(run, slot->path);
-	const bool ok = !run->gaps && !run->arrows && run->by.n == 0 && run->max_repeat == 0 &&
-	                apart_is_possible(slot) && !format_trace_ops(slot->trace->format)->merges &&
-	                apart_read(slot, &ops, &sum);
+	bool ok = !run->gaps && !run->arrows && run->max_repeat == 0 && apart_is_possible(slot) &&
+	          !format_trace_ops(slot->trace->format)->merges && begin_groups(&sum);
+
+	sum.stats.of_parts = true;
+	ok = ok && apart_read(slot, &ops, &sum);
 
 	free_top(&sum);
 	return ok;
@@ -582,9 +657,7 @@ static void list_longest(struct trace_slot *slot)
 	if (list_apart(slot))
 		return;
 	*t = top_of(run, slot->path);
-	stats_init(&t->stats);
-	const bool ok = stats_group(&t->stats, &run->by, SLICE_LIT(""));
-	t->stats.file = slice_str(slot->path);
+	const bool ok = begin_groups(t);
 	ask_for_spans(&job);
 	if (run->gaps || run->arrows) {
 		job.read.want &= ~(unsigned)WANT_FIELDS;

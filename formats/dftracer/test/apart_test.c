@@ -334,6 +334,29 @@ Test(dftracer_apart_race, longest_spans_are_those_of_files_in_turn)
 	remove_folder(dir);
 }
 
+/* Lengths repeat, so the order of groups is that in which their longest spans arrive. */
+Test(dftracer_apart_race, longest_spans_of_groups_are_those_of_files_in_turn)
+{
+	static const char *const keys[PAIRS] = { "process,name", "host,arg:ret", "thread",
+		                                 "track,file",   "name",         "name,category" };
+	char *const dir = make_folder();
+
+	for (int p = 0; p < PAIRS; p++) {
+		write_pair(dir, (enum pair)p);
+		expect_same_output(
+		    (const char *const[]){ "top", "-n", "3", "--by", keys[p], "--format", "json", dir, NULL },
+		    (const char *const[]){ "top", "-n", "3", "--by", keys[p], "--format", "json", dir,
+		                           "--max-repeat", "32", NULL },
+		    pair_names[p]);
+	}
+	write_trace(dir, NOTHING);
+	expect_same_output(
+	    (const char *const[]){ "top", "--outliers", dir, "--times", "0.1", NULL },
+	    (const char *const[]){ "top", "--outliers", dir, "--times", "0.1", "--max-repeat", "32", NULL },
+	    "outliers");
+	remove_folder(dir);
+}
+
 Test(dftracer_apart, definitions_of_a_vocabulary_are_of_all_files)
 {
 	static const char rules[] = "format: dftracer\n"
