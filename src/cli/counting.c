@@ -62,12 +62,26 @@ static bool count_part(struct apart_part *f, struct batch *b)
 	return stats_thread_put(&s->thread, b);
 }
 
+/* Whether sums depend on the order of all values: those of counters, and of fields with floats. */
+static bool has_ordered_sums(const struct stats *s)
+{
+	const struct span_table *const tables[] = { &s->spans, &s->async };
+	bool found = s->counters.names.n > 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		found |= tables[i]->other.field.real > 0;
+		for (uint32_t k = 0; k < tables[i]->cap; k++)
+			found |= tables[i]->groups[k].field.real > 0;
+	}
+	return found;
+}
+
 static bool join_part(struct apart_part *f, const struct run_report *run)
 {
 	struct counted_apart *const c = f->ctx;
 	struct stats *const s = &((struct counted_part *)f->state)->stats;
 
-	if (!stats_end(s) || s->counters.names.n > 0) /* sums of counters depend on the order of all values */
+	if (!stats_end(s) || has_ordered_sums(s))
 		return false;
 	if (!c->how->joined && !apart_claim_labels(f, s))
 		return false;
@@ -102,12 +116,10 @@ static bool count_apart(struct trace_slot *t, const struct trace_counting *how)
 	};
 	const bool spans =
 	    how->tables == NULL || (stats_tables_count(how->tables) == 0 && !how->tables->hist);
-	const unsigned fields = group_by_wants(how->by) & WANT_FIELDS;
 	struct counted_apart c = { .trace = t, .how = how };
 
 	/* each part would have the repeats that --max-repeat leaves free */
-	if (!spans || fields != 0 || how->sum_of.n > 0 || how->examples.n > 0 || how->max_repeat > 0 ||
-	    !apart_is_possible(t))
+	if (!spans || how->examples.n > 0 || how->max_repeat > 0 || !apart_is_possible(t))
 		return false;
 	stats_init(&c.sum);
 	c.sum.of_parts = true;

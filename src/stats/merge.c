@@ -299,6 +299,7 @@ bool stats_merge(struct stats *into, struct stats *from)
 	add_u64(into, &into->tracks, from->tracks);
 	add_u64(into, &into->unpaired, from->unpaired);
 	add_u64(into, &into->summed, from->summed);
+	into->summed_number |= from->summed_number;
 	add_u64(into, &into->times.inexact, from->times.inexact);
 	add_u64(into, &into->series.late, from->series.late);
 	add_u64(into, &into->pool.coarse, from->pool.coarse);

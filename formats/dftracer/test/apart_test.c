@@ -315,6 +315,31 @@ Test(dftracer_apart_race, output_is_that_of_files_in_turn)
 	remove_folder(dir);
 }
 
+/* Sums of integers are added up; those of floats depend on the order of all values: (0.1 + 0.2) + 0.3 is not
+ * 0.1 + (0.2 + 0.3). */
+Test(dftracer_apart_race, sums_are_those_of_files_in_turn)
+{
+	static const char *const values[] = { "0.1", "0.2", "0.3" };
+	char *const dir = make_folder(), path[300];
+
+	write_trace(dir, NOTHING);
+	expect_as_in_turn(dir, "arg:ret,name", "--sum", "arg:ret", "integers");
+	for (int i = 0; i < 3; i++) {
+		const int pid = 10 + (i > 0);
+		snprintf(path, sizeof path, "%s/run-%d.pfw", dir, i > 0);
+		FILE *const f = fopen(path, "a");
+		cr_assert_not_null(f);
+		fprintf(
+		    f,
+		    "{\"id\":9,\"name\":\"n\",\"cat\":\"P\",\"pid\":%d,\"tid\":%d,\"ts\":9999999,\"dur\":1,"
+		    "\"ph\":\"X\",\"args\":{\"ret\":%s}}\n",
+		    pid, 100 * pid, values[i]);
+		cr_assert_eq(fclose(f), 0);
+	}
+	expect_as_in_turn(dir, "name", "--sum", "arg:ret", "floats");
+	remove_folder(dir);
+}
+
 Test(dftracer_apart_race, longest_spans_are_those_of_files_in_turn)
 {
 	static const char *const fields[] = { "ret", "none", "lacking" };
