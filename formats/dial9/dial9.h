@@ -15,7 +15,8 @@
  *   check.c    the grammar of values
  *   fast.c     plain events at full speed
  *   pools.c    pools of strings and stacks, the look-ahead for names that are defined late
- *   meaning.c  events: plans, facts of the trace, events that tracetool wrote, events of batches
+ *   meaning.c  events: plans, facts of the trace, events of batches
+ *   made.c     events and tracks that tracetool wrote
  *   recover.c  recovery
  *   write/     the writer of events of other formats, and the copier
  */
@@ -569,7 +570,7 @@ const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, con
 /* reader_ops.run: counts plain events and resets, adds the events if b is not NULL, stops at other frames. */
 bool d9_run(struct reader *r, const char *limit, struct batch *b);
 
-/* ---- made by tracetool (meaning.c, write/write.c) ---- */
+/* ---- made by tracetool (made.c, write/write.c) ---- */
 
 /*
  * Events and tracks that tracetool wrote to a dial9 trace.  The vocabulary names their schemas (`made:
@@ -612,6 +613,30 @@ const char *d9_made_suffix(unsigned type);
 /* Returns the type of the suffix of a field's name, or D9_MADE_NONE.  Sets *n to the length of the name
  * without the suffix. */
 unsigned d9_made_suffix_of(struct slice name, uint32_t *n);
+
+/* A schema of such events. */
+struct d9_made {
+	uint8_t kind;    /* enum event_kind */
+	uint8_t nhidden; /* fields before the arguments */
+	bool waiting;
+	struct slice cls, category;
+	uint8_t *types; /* by argument: see enum d9_made_type */
+};
+
+/* Reads a schema of events that tracetool wrote.  Returns false for other schemas, or on OOM. */
+bool d9_made_schema(struct d9_state *st, struct d9_schema *s);
+
+bool d9_made_is_track(const struct d9_schema *s);
+
+/* Adds the track that a track record describes. */
+void d9_made_track(struct d9_state *st, const struct d9_schema *s, const struct record *f);
+
+/* Sets the members of the event from its hidden fields, and *args to the position of its arguments. */
+void d9_made_event(struct d9_state *st, const struct d9_schema *s, const struct record *f, struct batch *b,
+                   struct event *e, const char **args);
+
+/* Restores the type of an argument. */
+void d9_made_restore(struct d9_state *st, unsigned type, struct batch *b, struct value *v);
 
 /* Returns the process of events without a track that tracetool wrote; the file gives its name. */
 const struct track *d9_process(struct d9_state *st);

@@ -1,6 +1,5 @@
 /*
- * Events: the plans of their schemas, events with facts of the whole trace, tracks and events that tracetool
- * wrote, events of the batch.
+ * Events: the plans of their schemas, events with facts of the whole trace, events of the batch.
  *
  * The reader, not the engine, applies the plan for the wall clock, metadata, names of addresses and threads
  * of workers: `validate` checks these, and some follow their use.  Values of frequent types are read without
@@ -9,300 +8,6 @@
 #include "dial9/dial9.h"
 #include "model/event_traits.h"
 #include "model/value.h"
-
-/* ---- the process ---- */
-
-const struct track *d9_process(struct d9_state *st)
-{
-	if (st->process == NULL) {
-		st->process = trace_add_process(st->r->trace, input_name(st->r->in));
-		st->r->no_memory |= st->process == NULL;
-	}
-	return st->process;
-}
-
-/* ---- made by tracetool: schemas ---- */
-
-/* dial9.h describes these schemas.  A schema is parsed once.  Its events become the events from which they
- * were written, with name, track and types of arguments. */
-
-#define MAX_NAME_BYTES (16U << 20) /* of the names of all tracks */
-
-/* A schema of such events. */
-struct d9_made {
-	uint8_t kind;    /* enum event_kind */
-	uint8_t nhidden; /* fields before the arguments */
-	bool waiting;
-	struct slice cls, category;
-	uint8_t *types; /* by argument: see enum d9_made_type */
-};
-
-const enum word d9_made_hidden[D9_MADE_FIELDS] = { WORD_TRACK, WORD_DURATION, WORD_ARROW, WORD_NAME };
-
-const char *d9_made_suffix(unsigned type)
-{
-	return type == D9_MADE_PLAIN   ? "plain"
-	       : type == D9_MADE_TEXT  ? "text"
-	       : type == D9_MADE_STACK ? "stack"
-	                               : value_type_name(type);
-}
-
-static const char *last_colon(struct slice s)
-{
-	while (s.n > 0 && s.p[s.n - 1] != ':')
-		s.n--;
-	return s.n > 0 ? s.p + s.n - 1 : NULL;
-}
-
-unsigned d9_made_suffix_of(struct slice name, uint32_t *n)
-{
-	static const uint8_t types[] = { D9_MADE_PLAIN, VALUE_I8,     VALUE_I16,  VALUE_I32,    VALUE_F32,
-		                         VALUE_ADDRESS, D9_MADE_TEXT, VALUE_JSON, D9_MADE_STACK };
-	const char *const colon = last_colon(name);
-
-	*n = name.n;
-	if (colon == NULL)
-		return D9_MADE_NONE;
-	const struct slice tail = slice_of(colon + 1, (size_t)(name.p + name.n - colon - 1));
-	for (size_t i = 0; i < sizeof types; i++)
-		if (slice_is(tail, d9_made_suffix(types[i]))) {
-			*n = (uint32_t)(colon - name.p);
-			return types[i];
-		}
-	return D9_MADE_NONE;
-}
-
-/* Returns the category with % and : restored; p is NULL on OOM. */
-static struct slice unescape(struct arena *a, struct slice s)
-{
-	char *const copy = arena_alloc(a, (size_t)s.n + 1);
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; copy != NULL && i < s.n; i++) {
-		const bool escape = s.p[i] == '%' && s.n - i >= 3;
-		const bool percent = escape && memcmp(s.p + i, "%25", 3) == 0;
-		const bool colon = escape && memcmp(s.p + i, "%3a", 3) == 0;
-		copy[n++] = percent ? '%' : colon ? ':' : s.p[i];
-		i += percent || colon ? 2 : 0;
-	}
-	if (copy == NULL)
-		return SLICE_NONE;
-	copy[n] = '\0';
-	return textscan_slice(copy, n);
-}
-
-/* Reads up to the next colon, after which *rest begins.  Returns false if there is none. */
-static bool read_part(struct slice *rest, struct slice *part)
-{
-	const char *const colon = rest->n > 0 ? memchr(rest->p, ':', rest->n) : NULL;
-
-	if (colon == NULL)
-		return false;
-	*part = slice_of(rest->p, (size_t)(colon - rest->p));
-	*rest = slice_of(colon + 1, (size_t)(rest->p + rest->n - colon - 1));
-	return true;
-}
-
-static bool read_name(struct d9_state *st, struct slice name, struct d9_made *m)
-{
-	struct arena *const arena = &st->r->trace->arena;
-	const uint32_t prefix = sizeof D9_MADE_PREFIX - 1;
-	struct slice rest = slice_of(name.p + prefix, name.n - prefix), kind, category;
-
-	if (!read_part(&rest, &kind) || !read_part(&rest, &category))
-		return false;
-	m->waiting = slice_is(kind, D9_MADE_WAITING);
-	m->kind = m->waiting ? EVENT_KIND_SPAN : (uint8_t)event_kind_named(kind, KIND_PART);
-	m->category = unescape(arena, category);
-	m->cls = textscan_slice(rest.p, rest.n); /* points into the schema's name, which stays */
-	st->r->no_memory |= m->category.p == NULL;
-	return m->kind < EVENT_KINDS && m->category.p != NULL;
-}
-
-static bool read_hidden(const struct d9_schema *s, struct d9_made *m)
-{
-	for (int i = 0; i < D9_MADE_FIELDS; i++) {
-		const enum word word = d9_made_hidden[i];
-		uint32_t n;
-		if (!d9_made_has((enum event_kind)m->kind, word))
-			continue;
-		if (m->nhidden >= s->nfields)
-			return false;
-		const struct d9_field *const f = &s->fields[m->nhidden++];
-		(void)d9_made_suffix_of(f->name, &n);
-		if (!slice_equal(slice_of(f->name.p, n), word_names[word]) ||
-		    (word == WORD_NAME
-		         ? f->type != D9_STRING && f->type != D9_BYTES && f->type != D9_POOLED_STRING
-		         : f->type != D9_VARINT))
-			return false;
-	}
-	return true;
-}
-
-static void name_arguments(struct d9_schema *s, const struct d9_made *m)
-{
-	for (uint32_t i = 0; i < s->nfields - m->nhidden; i++) {
-		struct d9_field *const f = &s->fields[m->nhidden + i];
-		const unsigned type = d9_made_suffix_of(f->name, &f->name.n);
-		const bool typed = type != D9_MADE_PLAIN && type != D9_MADE_STACK && type != D9_MADE_NONE;
-		m->types[i] = (uint8_t)type;
-		s->declared[m->nhidden + i].name = f->name;
-		s->declared[m->nhidden + i].value = typed                         ? (uint8_t)type
-		                                    : f->type == D9_POOLED_STRING ? VALUE_STRING
-		                                                                  : d9_type(f->type)->value;
-	}
-}
-
-/* Reads a schema of events that tracetool wrote.  Returns false for other schemas, or on OOM. */
-static bool read_made_schema(struct d9_state *st, struct d9_schema *s)
-{
-	struct arena *const arena = &st->r->trace->arena;
-	struct d9_made *const m = arena_zalloc(arena, 1, sizeof *m);
-
-	if (m != NULL)
-		m->types = arena_alloc(arena, (size_t)s->nfields + 1);
-	if (m == NULL || m->types == NULL) {
-		st->r->no_memory = true;
-		return false;
-	}
-	if (!s->timed || s->name.n <= sizeof D9_MADE_PREFIX || !read_name(st, s->name, m) ||
-	    !read_hidden(s, m))
-		return false;
-	name_arguments(s, m);
-	s->made = m;
-	return true;
-}
-
-static bool is_made_track_schema(const struct d9_schema *s)
-{
-	static const char *const names[] = { "track", "parent", "kind", "id", "name" };
-	static const uint8_t types[] = { D9_VARINT, D9_VARINT | D9_OPTIONAL, D9_STRING,
-		                         D9_VARINT | D9_OPTIONAL };
-
-	if (s->nfields != 5 || s->timed || (s->fields[4].type != D9_STRING && s->fields[4].type != D9_BYTES))
-		return false;
-	for (uint32_t i = 0; i < 5; i++)
-		if (!slice_is(s->fields[i].name, names[i]) || (i < 4 && s->fields[i].type != types[i]))
-			return false;
-	return true;
-}
-
-/* ---- made by tracetool: tracks ---- */
-
-static const struct track *track_of(const struct d9_state *st, uint64_t number)
-{
-	return number < st->ntracks ? st->tracks[number] : NULL;
-}
-
-static struct track *add_track(struct d9_state *st, const struct record *f, const struct value v[5])
-{
-	struct trace *const trace = st->r->trace;
-	const struct track *const known = v[1].type == VALUE_U64 ? track_of(st, v[1].u64) : NULL;
-	const struct slice kind = value_text(&v[2]), name = textscan_slice(v[4].p, v[4].count);
-	const bool process = slice_is(kind, "process");
-	const struct track *const parent = process || known != NULL ? known : d9_process(st);
-	struct track *t;
-
-	if (!process && parent == NULL)
-		return NULL;
-	t = process ? trace_add_process(trace, name) : trace_add_thread(trace, parent, 0, name);
-	if (t == NULL)
-		return NULL;
-	if (!process && t->parent != parent)
-		d9_tally(&st->tallies.deep_tracks, f, v[0].u64);
-	t->has_id = v[3].type == VALUE_U64;
-	t->id = t->has_id ? v[3].u64 : 0;
-	t->is_child = slice_is(kind, "child");
-	return t;
-}
-
-/* Adds the track that a track record describes. */
-static void add_made_track(struct d9_state *st, const struct d9_schema *s, const struct record *f)
-{
-	struct d9_walk w;
-	struct value v[5];
-
-	if (st->r->ahead_of != NULL)
-		return;
-	d9_walk_values(&w, st, s, f, NULL);
-	w.raw = true;
-	for (uint32_t i = 0; i < 5; i++)
-		(void)d9_walk_value(&w, s->fields[i].type, 0, &v[i]);
-	if (v[0].u64 != st->ntracks || st->tracks_made >= TRACE_MAX_TRACKS ||
-	    v[4].count > MAX_NAME_BYTES - st->track_names) {
-		d9_tally(&st->tallies.tracks, f, v[0].u64);
-		return;
-	}
-	st->tracks_made++;
-	st->track_names += v[4].count;
-	if (d9_wants_raw(st)) { /* checks only */
-		st->ntracks++;
-		return;
-	}
-	struct track *const t = add_track(st, f, v);
-	if (t == NULL || !array_reserve(&st->tracks, st->ntracks, &st->tracks_cap, sizeof(struct track *)))
-		st->r->no_memory = true;
-	else
-		st->tracks[st->ntracks++] = t;
-}
-
-/* ---- made by tracetool: events ---- */
-
-/* Sets the members of the event from its hidden fields, and *args to the position of its arguments. */
-static void set_made_event(struct d9_state *st, const struct d9_schema *s, const struct record *f,
-                           struct batch *b, struct event *e, const char **args)
-{
-	const struct d9_made *const m = s->made;
-	const struct track *track;
-	struct d9_walk w;
-	struct value v;
-
-	d9_walk_values(&w, st, s, f, b);
-	(void)d9_walk_value(&w, D9_VARINT, 0, &v);
-	track = track_of(st, v.u64);
-	if (track != NULL)
-		e->track = track;
-	if (m->nhidden == 3) {
-		(void)d9_walk_value(&w, D9_VARINT, 0, &v);
-		e->dur = v.u64;
-	}
-	(void)d9_walk_value(&w, s->fields[m->nhidden - 1].type, 0, &v);
-	if (v.type == VALUE_STRING)
-		e->name = value_text(&v);
-	else if (v.type == VALUE_BYTES)
-		e->name = textscan_slice(v.p, v.count);
-	event_set_kind(e, (enum event_kind)m->kind);
-	if (e->phase == PHASE_SPAN && e->dur > UINT64_MAX - e->ts)
-		e->dur = UINT64_MAX - e->ts;
-	*args = w.bytes.p;
-}
-
-/* ---- made by tracetool: arguments ---- */
-
-static void restore_stack(struct d9_state *st, struct batch *b, struct value *v)
-{
-	struct value *const copy = arena_alloc(&b->scratch, (size_t)v->count * sizeof *copy);
-
-	if (copy == NULL) {
-		st->r->no_memory = true;
-		return;
-	}
-	for (uint32_t i = 0; i < v->count; i++) {
-		copy[i] = v->values[i];
-		if (copy[i].type == VALUE_U64)
-			copy[i].type = VALUE_ADDRESS;
-	}
-	v->values = copy;
-}
-
-/* Restores the type of an argument. */
-static void restore_type(struct d9_state *st, unsigned type, struct batch *b, struct value *v)
-{
-	if (type == D9_MADE_STACK && v->type == VALUE_LIST)
-		restore_stack(st, b, v);
-	else if (type != D9_MADE_PLAIN && type != D9_MADE_STACK)
-		(void)words_restore(v, type, &b->scratch);
-}
 
 /* ---- plans of schemas ---- */
 
@@ -362,7 +67,7 @@ static enum d9_use choose_use(const struct d9_state *st, const struct d9_schema 
 {
 	if (slice_is(plan_word(m, "symbol"), "true"))
 		return D9_USE_SYMBOL;
-	if (slice_is(plan_word(m, "made"), "track") && is_made_track_schema(s))
+	if (slice_is(plan_word(m, "made"), "track") && d9_made_is_track(s))
 		return D9_USE_TRACK;
 	if (st->threads_pass && s->roles[D9_ROLE_WORKER] != D9_NO_FIELD)
 		return D9_USE_WORKER;
@@ -409,7 +114,7 @@ static void find_plan(struct d9_state *st, struct d9_schema *s)
 	find_used(s, m);
 	s->structure = m->phase == PLAN_STRUCTURE;
 	s->reader_applies = is_done_by_reader(s, &p);
-	if (slice_is(plan_word(m, "made"), "event") && read_made_schema(st, s)) {
+	if (slice_is(plan_word(m, "made"), "event") && d9_made_schema(st, s)) {
 		s->reader_applies = true;
 		if (s->made->waiting)
 			s->plan = waiting_plan(st, s->plan);
@@ -598,7 +303,7 @@ static void use_event(struct d9_state *st, const struct d9_schema *s, const stru
 			add_symbol(st, s, f);
 		break;
 	case D9_USE_TRACK:
-		add_made_track(st, s, f);
+		d9_made_track(st, s, f);
 		break;
 	case D9_USE_WORKER:
 		add_thread(st, s, f);
@@ -729,7 +434,7 @@ static void add_made(struct d9_state *st, const struct d9_schema *s, const struc
 {
 	const char *args;
 
-	set_made_event(st, s, f, b, e, &args);
+	d9_made_event(st, s, f, b, e, &args);
 	if (e->track == NULL)
 		e->track = default_track(st);
 	if (!d9_wants_fields(st) && e->phase != PHASE_COUNTER)
@@ -737,7 +442,7 @@ static void add_made(struct d9_state *st, const struct d9_schema *s, const struc
 	add_fields(st, s, f, b, e, args, s->made->nhidden);
 	for (uint32_t i = 0; i < e->nfields && !st->r->no_memory; i++)
 		if (s->made->types[i] != D9_MADE_NONE)
-			restore_type(st, s->made->types[i], b, &b->fields[e->first_field + i].value);
+			d9_made_restore(st, s->made->types[i], b, &b->fields[e->first_field + i].value);
 }
 
 void d9_event(struct reader *r, const struct record *f, struct batch *b, struct event *e)
