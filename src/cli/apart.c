@@ -39,10 +39,11 @@ struct apart {
 	const struct trace_ops *format;
 	struct finding_log *logs;
 	struct apart_part *slots;
-	uint64_t opened;      /* sum of apart_part.opened */
-	atomic_bool refused;  /* the parts are not independent, or a file cannot be read */
-	atomic_uint joined;   /* number of parts */
-	struct claims claims; /* of these */
+	uint64_t opened;            /* sum of apart_part.opened */
+	atomic_bool refused;        /* the parts are not independent, or a file cannot be read */
+	atomic_uint joined;         /* number of parts */
+	struct claims claims;       /* of these */
+	struct select_found *found; /* of these; NULL: no selection */
 	struct facts facts;
 };
 
@@ -194,6 +195,22 @@ bool apart_sum_is_exact(const struct stats *s)
 	return ok;
 }
 
+/* Adds the statistics of a selection.  Returns false after the last part if no event met a condition, as
+ * similar texts are those of the whole trace. */
+static bool join_found(struct apart *a, const struct apart_part *f, const struct select_found *found)
+{
+	if (found == NULL)
+		return true;
+	if (a->found == NULL) {
+		a->found = select_found_new(f->job.choice.select);
+		if (a->found == NULL)
+			return false;
+		a->found->complete = true;
+	}
+	select_found_add(a->found, found);
+	return a->found->unmet == 0 || f->number + 1 < a->nparts;
+}
+
 /* Joins a part to the earlier ones.  Returns false if it depends on them, or on OOM. */
 static bool join_part(struct apart *a, struct apart_part *f)
 {
@@ -209,7 +226,7 @@ static bool join_part(struct apart *a, struct apart_part *f)
 	return !run.failed && run.unpaired == 0 && run.pairs->n == 0 && run.cut->n == 0 &&
 	       run.trace->parts == 0 && run.format == a->trace->trace->format && is_same(&facts, &a->facts) &&
 	       !finding_log_failed(f->log) && pipeline_claims(f->pipeline, &a->claims) &&
-	       (a->ops->join == NULL || a->ops->join(f, &run));
+	       (a->ops->join == NULL || a->ops->join(f, &run)) && join_found(a, f, run.found);
 }
 
 static void finish_slot(void *ctx, size_t index)
@@ -257,7 +274,8 @@ bool apart_is_possible(const struct trace_slot *t)
 
 	return ops != NULL && ops->claims != NULL && o->folder && o->archive == NULL && o->tree.n > 1 &&
 	       o->tree.nproblems == 0 && !o->problems_only && t->run->options.nschemas == 0 &&
-	       select_is_any(&select->select) && !select->fail_on_empty &&
+	       select->select.since.kind == SELECT_ANY_TIME && select->select.until.kind == SELECT_ANY_TIME &&
+	       !select->fail_on_empty &&
 	       (ops->checks_order == NULL || !ops->checks_order(options_values(&t->run->options))) &&
 	       are_large(&o->tree, ops->apart_length != NULL);
 }
@@ -335,6 +353,8 @@ bool apart_read(struct trace_slot *t, const struct apart_ops *ops, void *ctx)
 		trace_slot_turn(t);
 		progress_clear(&t->run->options.progress);
 		ops->report(t, ctx, a.logs, (uint32_t)n);
+		t->run->status =
+		    worse(t->run->status, say_selected(&t->run->options, t->path, a.found, NULL));
 	}
 	for (uint32_t i = 0; i < begun; i++)
 		finding_log_free(&a.logs[i]);
@@ -343,6 +363,7 @@ bool apart_read(struct trace_slot *t, const struct apart_ops *ops, void *ctx)
 		free(a.slots[i].state);
 	}
 	claims_free(&a.claims);
+	select_found_free(a.found);
 	free(a.list);
 	free(a.logs);
 	free(a.slots);

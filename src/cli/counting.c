@@ -85,7 +85,7 @@ static bool join_part(struct apart_part *f, const struct run_report *run)
 		return false;
 	if (!c->how->joined && !apart_claim_labels(f, s))
 		return false;
-	stats_describe(s, f->path, run->bytes, run->trace, NULL);
+	stats_describe(s, f->path, run->bytes, run->trace, run->found);
 	return stats_merge(&c->sum, s) && apart_sum_is_exact(&c->sum);
 }
 

@@ -497,6 +497,7 @@ static void ask_for_spans(struct pipeline_job *job)
 	job->read.want = WANT_TIMES | WANT_ORDER | WANT_FIELDS;
 	job->read.no_arrows = true;
 	job->arrange.order = ORDER_FILE;
+	job->choice.keeps = true; /* times are relative to the start of the trace */
 }
 
 static bool begin_part(struct apart_part *f)
@@ -594,15 +595,17 @@ static bool join_item(struct top *sum, struct top *part, const struct joined_ite
 }
 
 /* Adds the items of a part.  Of equal lengths the first one is kept, and parts come in order.  Refuses a
- * part without spans, as the note on samples needs the whole trace, and groups that keep fewer items. */
+ * part without spans, unless some are left out, as the note on samples needs the whole trace, and groups that
+ * keep fewer items. */
 static bool join_part(struct apart_part *f, const struct run_report *run)
 {
 	struct top *const sum = f->ctx, *const part = f->state;
 	struct joined_item *list = NULL;
 	size_t n = 0;
 
-	if (part->items.arrived == 0 || part->items.limit < sum->run->n || !groups_label(&part->stats) ||
-	    !apart_claim_labels(f, &part->stats) || !apart_sum_is_exact(&part->stats))
+	if ((part->items.arrived == 0 && run->found == NULL) || part->items.limit < sum->run->n ||
+	    !groups_label(&part->stats) || !apart_claim_labels(f, &part->stats) ||
+	    !apart_sum_is_exact(&part->stats))
 		return false;
 	sum->zero_ns = run->trace->zero_ns;
 	sum->lacking &= part->lacking;
@@ -667,7 +670,6 @@ static void list_longest(struct trace_slot *slot)
 	job.arrange.bare = run->gaps || run->arrows;
 	job.adjust.max_repeat = run->max_repeat;
 	job.read.no_arrows = !run->arrows;
-	job.choice.keeps = true; /* times are relative to the start of the trace */
 	job.choice.keeps_arrows = run->arrows;
 	const bool read = pipeline_open(&p, &job) && ok && read_events(t, p);
 	pipeline_end(p);

@@ -247,7 +247,8 @@ static bool check_apart(struct trace_slot *t)
 {
 	static const struct apart_ops ops = { .begin = begin_part, .report = report_parts };
 
-	return apart_is_possible(t) && apart_read(t, &ops, NULL);
+	return select_is_any(&t->run->options.select.select) && apart_is_possible(t) &&
+	       apart_read(t, &ops, NULL);
 }
 
 /* ---- a trace as a whole ---- */

@@ -382,6 +382,28 @@ Test(dftracer_apart_race, longest_spans_of_groups_are_those_of_files_in_turn)
 	remove_folder(dir);
 }
 
+/* The last two meet no event: messages name similar texts of all files. */
+Test(dftracer_apart_race, selections_are_those_of_files_in_turn)
+{
+	static const char *const selections[][2] = {
+		{ "--category", "POSIX" }, { "--pid", "11" },    { "--where", "ret<99" },
+		{ "--min-dur", "5us" },    { "--name", "reed" }, { "--where", "rett=1" },
+	};
+	char *const dir = make_folder();
+
+	write_trace(dir, NOTHING);
+	for (size_t i = 0; i < sizeof selections / sizeof *selections; i++) {
+		const char *const option = selections[i][0], *const value = selections[i][1];
+		expect_as_in_turn(dir, "process,name", option, value, value);
+		expect_same_output(
+		    (const char *const[]){ "top", "--format", "json", dir, option, value, NULL },
+		    (const char *const[]){ "top", "--format", "json", dir, option, value, "--max-repeat",
+		                           "32", NULL },
+		    value);
+	}
+	remove_folder(dir);
+}
+
 Test(dftracer_apart, definitions_of_a_vocabulary_are_of_all_files)
 {
 	static const char rules[] = "format: dftracer\n"

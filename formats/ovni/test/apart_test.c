@@ -220,6 +220,7 @@ Test(ovni_apart_race, output_is_that_of_streams_in_turn)
 		expect_as_in_turn(dir, "validate", NULL, NULL, rows[c].name);
 		expect_as_in_turn(dir, "stats", NULL, NULL, rows[c].name);
 		expect_as_in_turn(dir, "stats", "--by", "process,thread,name", rows[c].name);
+		expect_as_in_turn(dir, "stats", "--min-dur", "20ns", rows[c].name);
 		remove_folder(dir);
 	}
 }
