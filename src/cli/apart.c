@@ -270,12 +270,12 @@ bool apart_is_possible(const struct trace_slot *t)
 	const struct operand *const o = &t->trace->operand;
 	const struct format *format = t->trace->format;
 	const struct trace_ops *const ops = format != NULL ? format_trace_ops(format) : NULL;
-	const struct select_options *const select = &t->run->options.select;
+	const struct select *const select = &t->run->options.select.select;
 
 	return ops != NULL && ops->claims != NULL && o->folder && o->archive == NULL && o->tree.n > 1 &&
 	       o->tree.nproblems == 0 && !o->problems_only && t->run->options.nschemas == 0 &&
-	       select->select.since.kind == SELECT_ANY_TIME && select->select.until.kind == SELECT_ANY_TIME &&
-	       !select->fail_on_empty &&
+	       !select_needs_range(select) &&
+	       (!select_is_any(select) || !t->run->options.select.fail_on_empty) &&
 	       (ops->checks_order == NULL || !ops->checks_order(options_values(&t->run->options))) &&
 	       are_large(&o->tree, ops->apart_length != NULL);
 }

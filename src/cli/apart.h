@@ -46,8 +46,8 @@ bool apart_claim_labels(struct apart_part *f, const struct stats *s);
 bool apart_sum_is_exact(const struct stats *s);
 
 /* Whether the trace has several files of some size whose format lets them be read apart, and there is no time
- * window, which may depend on the times of all events, no check of the order of all events, and no vocabulary
- * of the user, whose definitions and tracks may be of the whole trace. */
+ * window relative to the trace, no check of the order of all events, and no vocabulary of the user, whose
+ * definitions and tracks may be of the whole trace. */
 bool apart_is_possible(const struct trace_slot *t);
 
 /* Reads the parts, if that is possible, and says what was selected.  Returns false, without a report, if the

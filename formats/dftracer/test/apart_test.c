@@ -386,8 +386,9 @@ Test(dftracer_apart_race, longest_spans_of_groups_are_those_of_files_in_turn)
 Test(dftracer_apart_race, selections_are_those_of_files_in_turn)
 {
 	static const char *const selections[][2] = {
-		{ "--category", "POSIX" }, { "--pid", "11" },    { "--where", "ret<99" },
-		{ "--min-dur", "5us" },    { "--name", "reed" }, { "--where", "rett=1" },
+		{ "--category", "POSIX" }, { "--pid", "11" },       { "--where", "ret<99" },
+		{ "--min-dur", "5us" },    { "--since", "1.01s" },  { "--until", "1970-01-01T00:00:01.02Z" },
+		{ "--name", "reed" },      { "--where", "rett=1" },
 	};
 	char *const dir = make_folder();
 
