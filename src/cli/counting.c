@@ -28,6 +28,12 @@ static void ask_for(struct pipeline_job *job, const struct options *o, const str
 	job->arrange.arrows_alone = tables && flows && stats_tables_count(asked) == 1;
 }
 
+/* Whether groups of spans have decades; else those of intervals have. */
+static bool asks_decades(const struct stats_tables_asked *asked)
+{
+	return asked != NULL && asked->hist && asked->every == 0;
+}
+
 /* ---- parts that are counted apart ---- */
 
 struct counted_apart {
@@ -51,6 +57,7 @@ static bool begin_part(struct apart_part *f)
 	stats_init(&s->stats);
 	s->stats.file = slice_str(c->trace->path);
 	s->stats.joins_tracks = c->how->joined;
+	s->stats.hist = asks_decades(c->how->tables);
 	return stats_group(&s->stats, c->how->by, c->how->sum_of) &&
 	       stats_thread_begin(&s->thread, &s->stats, 1);
 }
@@ -114,8 +121,7 @@ static bool count_apart(struct trace_slot *t, const struct trace_counting *how)
 	static const struct apart_ops ops = {
 		sizeof(struct counted_part), begin_part, count_part, join_part, end_part, report_sum
 	};
-	const bool spans =
-	    how->tables == NULL || (stats_tables_count(how->tables) == 0 && !how->tables->hist);
+	const bool spans = how->tables == NULL || stats_tables_count(how->tables) == 0;
 	struct counted_apart c = { .trace = t, .how = how };
 
 	/* each part would have the repeats that --max-repeat leaves free */
@@ -123,6 +129,7 @@ static bool count_apart(struct trace_slot *t, const struct trace_counting *how)
 		return false;
 	stats_init(&c.sum);
 	c.sum.of_parts = true;
+	c.sum.hist = asks_decades(how->tables);
 	const bool ok = stats_group(&c.sum, how->by, how->sum_of) && apart_read(t, &ops, &c);
 	stats_free(&c.sum);
 	return ok;
@@ -176,7 +183,7 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 	s->stats.file = slice_str(t->path);
 	s->stats.joins_tracks = how->joined;
 	s->stats.examples = how->examples;
-	s->stats.hist = how->tables != NULL && how->tables->hist && how->tables->every == 0;
+	s->stats.hist = asks_decades(how->tables);
 	const bool counted = pipeline_open(&p, &job) && ok && count_events(s, p);
 	stats_thread_end(&s->thread);
 	pipeline_end(p);

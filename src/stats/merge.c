@@ -80,6 +80,16 @@ static void add_group(struct stats *s, struct span_group *to, const struct span_
 	histogram_merge(&to->durations, &s->pool, &from->durations, of);
 }
 
+static bool add_decades(struct stats *s, struct span_table *t, uint32_t number, const uint64_t *from)
+{
+	uint64_t *const to =
+	    groups_at(&t->decades, &t->ndecades, sizeof *t->decades, number, t->other_decades);
+
+	for (unsigned i = 0; to != NULL && i < SPAN_DECADES; i++)
+		add_u64(s, &to[i], from[i]);
+	return to != NULL;
+}
+
 bool stats_add_span(struct stats *s, struct span_table *t, const struct span_row *row,
                     const struct histogram_pool *of)
 {
@@ -89,6 +99,8 @@ bool stats_add_span(struct stats *s, struct span_table *t, const struct span_row
 	if (group == NULL)
 		return false;
 	add_group(s, group, row->group, of);
+	if (row->decades != NULL && !add_decades(s, t, number, row->decades))
+		return false;
 	if (t == &s->async)
 		return true;
 	struct self_name *const times =

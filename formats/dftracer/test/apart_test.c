@@ -324,6 +324,9 @@ Test(dftracer_apart_race, sums_are_those_of_files_in_turn)
 
 	write_trace(dir, NOTHING);
 	expect_as_in_turn(dir, "arg:ret,name", "--sum", "arg:ret", "integers");
+	expect_same_output(
+	    (const char *const[]){ "stats", "--json", "--hist", dir, NULL },
+	    (const char *const[]){ "stats", "--json", "--hist", dir, "--max-repeat", "32", NULL }, "decades");
 	for (int i = 0; i < 3; i++) {
 		const int pid = 10 + (i > 0);
 		snprintf(path, sizeof path, "%s/run-%d.pfw", dir, i > 0);
