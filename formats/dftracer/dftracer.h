@@ -7,7 +7,8 @@
  * format.c    registration, rules, reports, dialects, detection
  * read.c      the reader: lines, in the general path
  * fast.c      common lines, and those that a look-ahead pass skips
- * record.c    records as tokens (record.h): the parser, and the paths of earlier records
+ * record.c    records as tokens (record.h): the parser
+ * paths.c     records with the layout of earlier ones
  * check.c     checks of a record
  * names.c     its process, the names of its hashes
  * metadata.c  metadata that applies to other records
