@@ -14,7 +14,8 @@
  *   files.c        strict JSON, clock offsets, files without a stream
  *   metadata.c     the metadata of a stream
  *   recover.c      whole events of damaged streams, sorted regions
- *   copy.c         copies of streams: the reader's and the writer's part, selections
+ *   copy.c         copies of streams: the reader's and the writer's part
+ *   select.c       selections of records, with those that they depend on
  *   write.c        events of other formats as marks, and the streams of all outputs
  *   write_text.c   names, labels and metadata of these streams
  *   state/         the rules of the group "state", which ovniemu checks
@@ -518,7 +519,7 @@ struct ovw_sidecar {
 
 #define OVW_MAX_SIDECARS 4
 
-/* ---- writer: selections of copies (copy.c) ---- */
+/* ---- writer: selections of copies (select.c) ---- */
 
 struct ovw_waiting;
 
@@ -635,6 +636,31 @@ static inline void ovw_lose(struct chunk *chunk, enum ovw_loss kind, uint64_t of
 /* ---- writer: copies (copy.c) ---- */
 
 extern const struct copier_ops ovw_copier_ops;
+
+/* Changes the clock of the last record in `to`, of n bytes, to the time of the event. */
+void ovw_move_clock(struct ovw_state *st, const struct event *e, struct text *to, uint32_t n,
+                    struct chunk *chunk);
+
+/* ---- writer: selections of copies (select.c) ---- */
+
+/* Adds a file to a stream; it is written if the stream is kept. */
+void ovw_select_file(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
+                     struct chunk *chunk);
+
+/* Notes an OM=, which ends the mark that the previous OM= of its type began.  Counts an OM= that is left out
+ * after one that is written: the mark then lasts too long.  No effect for other records. */
+void ovw_select_mark(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk);
+
+/* Returns whether no selected record needs this one; p: the record. */
+bool ovw_select_omits(const struct event *e, const char *p);
+
+/* Writes or retains a record of a stream with a file. */
+void ovw_select_event(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk);
+
+/* Writes streams without selected records that kept streams need. */
+void ovw_select_end(struct ovw_state *st, struct chunk *chunk);
+
+void ovw_select_free(struct ovw_selection *x);
 
 /* ---- writer: streams (write.c) ---- */
 
