@@ -14,7 +14,7 @@
 #include "base/numbers.h"
 #include "base/scan.h"
 #include "format/fields_json.h"
-#include "json/scan.h"
+#include "json/number.h"
 #include "json/token.h"
 #include "model/event_traits.h"
 #include "out/field_names.h"

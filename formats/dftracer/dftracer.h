@@ -26,6 +26,7 @@
 #include "dftracer/record.h"
 #include "format/format.h"
 #include "format/recover.h"
+#include "json/scan.h"
 #include "json/token.h"
 #include "model/trace_origin.h"
 #include "out/tracks.h"

@@ -5,7 +5,7 @@
 
 #include "base/slice.h"
 #include "format/format.h"
-#include "json/scan.h"
+#include "json/number.h"
 #include "json/token.h"
 
 /* Known members of a record. */

@@ -21,7 +21,7 @@
 #include "format/format.h"
 #include "format/recover.h"
 #include "json/repair.h"
-#include "json/scan.h"
+#include "json/number.h"
 #include "model/trace_origin.h"
 
 /* ---- the reader ---- */

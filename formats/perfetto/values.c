@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "json/scan.h"
+#include "json/number.h"
 #include "json/token.h"
 #include "model/value.h"
 #include "perfetto/perfetto.h"

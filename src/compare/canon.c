@@ -7,7 +7,7 @@
 
 #include "base/numbers.h"
 #include "format/fields_json.h"
-#include "json/scan.h"
+#include "json/number.h"
 #include "json/token.h"
 
 enum canon_tag { CANON_NONE = 1, CANON_FLOAT, CANON_TEXT, CANON_LIST, CANON_OBJECT, CANON_MEMBER };

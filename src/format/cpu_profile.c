@@ -7,7 +7,7 @@
 
 #include "base/compiler.h"
 #include "base/scan.h"
-#include "json/scan.h"
+#include "json/number.h"
 
 #define NONE CPU_PROFILE_NONE
 

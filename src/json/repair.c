@@ -722,7 +722,7 @@ const char *json_repair(struct json_repair *x, const char *p, const char *e)
 
 static bool is_between(char c)
 {
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ':' || c == ',';
+	return json_is_blank(c) || c == ':' || c == ',';
 }
 
 void json_repair_escapes(struct json_repair *x, const char *p, const char *e)

@@ -42,15 +42,16 @@ struct json_records {
 	void *ctx;                        /* argument of starts() */
 };
 
-#define JSON_REPAIR_DEPTH 96
-#define JSON_REPAIR_INNER 8
-#define JSON_REPAIR_PLACES 512
+#define JSON_REPAIR_DEPTH 96   /* nesting */
+#define JSON_REPAIR_INNER 8    /* records inside the object */
+#define JSON_REPAIR_PLACES 512 /* positions that are known; a later one is stated as the last of them */
 
 struct json_range {
 	const char *p, *end;
 };
 
 struct json_repair {
+	/* Set by the caller. */
 	const struct json_records *records;
 	bool complete; /* the input ends at e */
 	bool member;   /* p is the key of a member, which is read without the object around it */

@@ -100,9 +100,14 @@ void json_flaw_add(struct json *x, unsigned kind, const char *at);
 const char *json_fail(struct json *x, const char *at, const char *why);
 const char *json_cut(struct json *x, const char *at, const char *why);
 
+static inline bool json_is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static inline const char *json_skip_blanks(const char *p, const char *e)
 {
-	while (p < e && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n'))
+	while (p < e && json_is_blank(*p))
 		p++;
 	return p;
 }
@@ -110,7 +115,7 @@ static inline const char *json_skip_blanks(const char *p, const char *e)
 /* Returns the end of the text before p, without blanks. */
 static inline const char *json_skip_blanks_back(const char *from, const char *p)
 {
-	while (p > from && (p[-1] == ' ' || p[-1] == '\t' || p[-1] == '\r' || p[-1] == '\n'))
+	while (p > from && json_is_blank(p[-1]))
 		p--;
 	return p;
 }

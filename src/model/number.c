@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/numbers.h"
-#include "json/scan.h"
+#include "json/number.h"
 #include "json/token.h"
 #include "model/value.h"
 

@@ -5,7 +5,7 @@
 #include "base/match.h"
 #include "base/numbers.h"
 #include "base/scan.h"
-#include "json/scan.h"
+#include "json/number.h"
 #include "model/call_stack.h"
 #include "model/event.h"
 #include "model/event_traits.h"

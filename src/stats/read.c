@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/compiler.h"
-#include "json/scan.h"
+#include "json/number.h"
 #include "json/token.h"
 #include "model/trace_origin.h"
 

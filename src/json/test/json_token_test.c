@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "test/fuzz/strict_json.h"
-#include "json/scan.h"
+#include "json/number.h"
 #include "json/test/random.h"
 #include "json/token.h"
 #include "test/support/strength.h"
