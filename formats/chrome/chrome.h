@@ -1,3 +1,14 @@
+/*
+ * Private header of the reader of Chrome JSON; write/ has the writers.
+ *
+ *   format.c   probe, rows of the formats
+ *   document/  finds the events in the file: its structure, damage, recovery
+ *   read.c     the reader: findings, events as tokens, times, fields
+ *   meaning.c  processes and threads, classes, events
+ *   pairs.c    begins, ends and arrows: keys, and the check that each has its other end
+ *   profile.c  CPU profiles of V8
+ *   facts/     facts of the trace, dialects, members that become fields, call stacks
+ */
 #ifndef CHROME_CHROME_H
 #define CHROME_CHROME_H
 
@@ -11,8 +22,6 @@
 #include "json/repair.h"
 #include "json/number.h"
 #include "model/trace_origin.h"
-
-/* ---- the reader ---- */
 
 enum chrome_rule {
 #define RULE(name, id, level, text, spec, explain) CHROME_RULE_##name,
@@ -649,113 +658,5 @@ void chrome_sample_event(struct chrome_reading *st, struct batch *b, struct even
 
 /* Makes a list of the call stack of an event, which is JSON.  e->cls->plan is not NULL. */
 void chrome_read_stack(struct chrome_reading *st, struct batch *b, struct event *e);
-
-/* ---- the writers ---- */
-
-/* A track as its events refer to it. */
-struct chrome_track {
-	char text[48]; /* `,"pid":1,"tid":7` */
-	uint8_t len;
-	bool renamed; /* pid or tid are not the true ones */
-	bool changed; /* its name or the name of its process is not UTF-8 */
-	uint32_t pid, tid;
-	uint32_t *part; /* chrome-dir: number of the last part that names it, from 1; 0: none */
-};
-
-/* `","cat":"NAME","ph":"`, ready to copy. */
-struct chrome_class {
-	char *text;
-	uint32_t len;
-	bool changed; /* the name is not UTF-8 */
-};
-
-/* Numbers that viewers can hold: pids and tids that fit 32 bits and are not 0. */
-struct chrome_ids {
-	struct table64 used; /* pid << 32 | tid (0 for the process itself) */
-	uint32_t next_pid, next_tid, next_extra_tid;
-};
-
-/* Progress of chrome-dir.  "Current" is the part that is being written. */
-struct chrome_parts {
-	uint64_t max_bytes, bytes; /* limit of a part; size of the current one */
-	uint32_t begun, ended;     /* number of parts */
-	bool has_event;            /* the current part has one */
-	const char **names;        /* file names of all parts */
-	uint32_t names_cap;
-	const struct track **tracks; /* named by the current part */
-	uint32_t ntracks, tracks_cap;
-	struct chunk line, title; /* buffers: the next event; the names of its process and thread */
-};
-
-struct chrome_state {
-	bool signed_time;       /* ts may be before 0; set by open */
-	bool with_ids;          /* --ids */
-	bool declared;          /* record_id is set */
-	bool named;             /* the name of a track was written */
-	bool of_chrome;         /* the input has this format */
-	struct slice record_id; /* name of the first field if it numbers events, else empty */
-	struct arena arena;     /* declared data of tracks and classes */
-	struct chrome_ids ids;
-	struct chrome_parts parts;
-};
-
-static inline const struct chrome_track *chrome_track_of(const struct track *t)
-{
-	return t->declared;
-}
-
-enum chrome_loss {
-#define LOSS(row, ...) CHROME_##row,
-#include "chrome/losses.def"
-#undef LOSS
-	CHROME_LOSSES
-};
-
-extern const struct loss chrome_losses[CHROME_LOSSES + 1];
-extern const struct writer_ops chrome_writer_ops, chrome_dir_writer_ops;
-
-/* ---- write.c ---- */
-
-void chrome_set_options(struct writer *w);
-bool chrome_declare(struct writer *w, const struct batch *b, struct chunk *chunk);
-
-/* Write the start and the end of a document.  parts NULL: the document is not a part. */
-void chrome_put_head(struct text *t);
-void chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, struct chunk *chunk);
-
-/* The order of a batch's lines, without those that have none.  Zero-initialise. */
-struct chrome_line_order {
-	uint32_t at;
-	bool looked, has_short_spans;
-	uint64_t early; /* a bit for each event from `at` on: it was returned before */
-};
-
-/* Returns the next event, or NULL. */
-const struct event *chrome_next_line(struct chrome_line_order *o, const struct batch *b);
-
-/* Write the lines of an event and of a track.  Each starts with the comma that follows the line before. */
-void chrome_render_event(const struct chrome_state *st, const struct batch *b, const struct event *e,
-                         struct chunk *chunk);
-
-/* first: the first thread of a process, or NULL. */
-void chrome_render_track(const struct track *k, const struct track *first, bool comma, struct chunk *chunk);
-void chrome_free(void *state);
-
-/* ---- parts.c ---- */
-
-void chrome_parts_free(struct chrome_parts *p);
-
-/* ---- tracks.c ---- */
-
-/* Gives a new track its numbers, in order of arrival.  Returns false on OOM. */
-bool chrome_declare_track(struct chrome_state *st, struct track *t);
-
-/* Writes metadata events that give viewers the order of these processes and threads. */
-bool chrome_put_order(const struct track *const *tracks, uint32_t n, struct text *t);
-
-/* ---- times ---- */
-
-/* Returns true if a reader that stores microseconds as a double gets the nanoseconds back. */
-bool chrome_large_time_exact(uint64_t ns);
 
 #endif

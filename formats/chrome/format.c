@@ -6,6 +6,7 @@
 #include "chrome/chrome.h"
 
 #include "base/numbers.h"
+#include "chrome/write/write.h"
 
 /* ---- probe ---- */
 

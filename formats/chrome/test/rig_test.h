@@ -3,7 +3,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "chrome/chrome.h"
+#include "chrome/write/write.h"
 #include "model/trace_engine.h"
 
 /* The writer alone, with events that readers never or seldom return. */

@@ -10,7 +10,7 @@
 #include "base/numbers.h"
 #include "base/scan.h"
 #include "base/table.h"
-#include "chrome/chrome.h"
+#include "chrome/write/write.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
 #include "out/facts.h"
@@ -235,6 +235,13 @@ bool chrome_large_time_exact(uint64_t ns)
 
 /* ---- declarations ---- */
 
+/* `","cat":"NAME","ph":"`, ready to copy. */
+struct chrome_class {
+	char *text;
+	uint32_t len;
+	bool changed; /* the name is not UTF-8 */
+};
+
 static bool declare_class(struct chrome_state *st, struct class *c)
 {
 	struct chrome_class *const to = arena_alloc(&st->arena, sizeof *to);
@@ -411,29 +418,9 @@ static bool times_exact(const struct chrome_state *st, const struct event *e)
 	return e->phase != PHASE_SPAN || is_time_exact(e->dur);
 }
 
-static char *put_time(const struct chrome_state *st, char *p, uint64_t ts)
-{
-	return st->signed_time ? decimal_usec_signed(p, (int64_t)ts) : decimal_usec(p, ts);
-}
-
 static inline const struct chrome_class *class_of(const struct class *c)
 {
 	return c->declared;
-}
-
-/* Viewers match the ends of an arrow by category, too, so all arrows have the same category. */
-static inline char *put_category(char *p, const struct event *e)
-{
-	if (event_is_flow(e))
-		return text_put_literal(p, "\",\"cat\":\"flow\",\"ph\":\"");
-	return text_put(p, class_of(e->cls)->text, class_of(e->cls)->len);
-}
-
-/* A copy of constant size compiles to a few moves. */
-static inline char *put_track(char *p, const struct chrome_track *k)
-{
-	memcpy(p, k->text, sizeof k->text);
-	return p + k->len;
 }
 
 /* Space for a line without its name, category and args. */
@@ -443,20 +430,26 @@ static inline char *put_track(char *p, const struct chrome_track *k)
 static bool render_start(const struct chrome_state *st, const struct event *e, bool async_end,
                          struct chunk *chunk)
 {
+	const struct chrome_class *const c = class_of(e->cls);
+	const struct chrome_track *const k = chrome_track_of(e->track);
 	struct text *const t = &chunk->text;
 
 	put_name(chunk, e);
-	char *p = text_reserve(t, class_of(e->cls)->len + LINE_SPACE);
+	char *p = text_reserve(t, c->len + LINE_SPACE);
 	if (p == NULL)
 		return false;
-	p = put_category(p, e);
+	/* viewers match the ends of an arrow by category, too: all arrows have the same */
+	p = event_is_flow(e) ? text_put_literal(p, "\",\"cat\":\"flow\",\"ph\":\"")
+	                     : text_put(p, c->text, c->len);
 	p = async_end ? put_async(p, e, 'e') : put_phase(p, e);
-	p = put_time(st, p, async_end ? span_end(st, e) : e->ts);
+	const uint64_t ts = async_end ? span_end(st, e) : e->ts;
+	p = st->signed_time ? decimal_usec_signed(p, (int64_t)ts) : decimal_usec(p, ts);
 	if (e->phase == PHASE_SPAN && !event_is_async(e)) {
 		p = text_put_literal(p, ",\"dur\":");
 		p = decimal_usec(p, e->dur);
 	}
-	t->n = (size_t)(put_track(p, chrome_track_of(e->track)) - t->p);
+	memcpy(p, k->text, sizeof k->text); /* a constant size: a few moves */
+	t->n = (size_t)(p + k->len - t->p);
 	return true;
 }
 
@@ -528,11 +521,6 @@ static bool open_writer(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static bool is_rendered(const struct event *e)
-{
-	return e->phase != PHASE_STRUCTURE && (e->phase != PHASE_FLOW_OUT || (e->flags & EVENT_ARROW) == 0);
-}
-
 /* Returns the distance, in events, from an end of an arrow to the span without length at which it ends.
  * Returns 0 if there is none. */
 static uint32_t find_span_of_arrow(const struct batch *b, uint32_t at)
@@ -566,7 +554,8 @@ const struct event *chrome_next_line(struct chrome_line_order *o, const struct b
 {
 	for (; o->at < b->n; o->at++, o->early >>= 1) {
 		const struct event *const e = &b->events[o->at];
-		if ((o->early & 1) != 0 || !is_rendered(e))
+		const bool is_departure = e->phase == PHASE_FLOW_OUT && (e->flags & EVENT_ARROW) != 0;
+		if ((o->early & 1) != 0 || e->phase == PHASE_STRUCTURE || is_departure)
 			continue;
 		uint32_t k = 0;
 		if (event_is_flow(e)) {
@@ -625,13 +614,8 @@ static void put_facts_of(struct text *t, struct facts facts, const char *before)
 	}
 }
 
-/* Members of the input document are written beside the events again, with a blank after each colon: some
- * readers search the text for `"rank": 0`. */
-static bool is_outer(const struct chrome_state *st, const struct field *f)
-{
-	return st->of_chrome && f->value.outer;
-}
-
+/* Writes a member of the input document with a blank after each colon: some readers search the text for
+ * `"rank": 0`. */
 static void put_spaced(struct text *t, struct slice json)
 {
 	bool in_text = false;
@@ -666,19 +650,12 @@ static void put_fact(struct chunk *chunk, const struct run_facts *run, const str
 	add_losses(chunk, &lost, 0);
 }
 
-/* Returns the name as the file has it, with a number if it is taken.  p is NULL on OOM. */
-static struct slice unique_name(struct tabletext *names, struct arena *a, struct slice name)
-{
-	const struct slice repaired = text_repaired(a, name);
-
-	return repaired.p != NULL ? tabletext_unique(names, a, repaired) : repaired;
-}
-
-/* Writes metadata of the trace, `outer` or not, each after the text `before`, the first after `first`.  A
- * repeated name gets a number. */
+/* Writes metadata of the trace, the first after the text `first`; outer: that which was beside the events of
+ * the input document.  A repeated name gets a number. */
 static bool put_meta(struct chunk *chunk, const struct writer *w, bool outer, const char *first)
 {
 	const struct trace *const trace = w->run->trace;
+	const struct chrome_state *const st = w->state;
 	struct text *const t = &chunk->text;
 	struct tabletext names = { .slots = NULL };
 	struct arena numbered = { 0 };
@@ -688,9 +665,12 @@ static bool put_meta(struct chunk *chunk, const struct writer *w, bool outer, co
 		t->failed |= !tabletext_put(&names, SLICE_LIT("otherData"), 1) ||
 		             !tabletext_put(&names, SLICE_LIT("traceEvents"), 1);
 	for (uint32_t i = 0; i < trace->nmeta; i++) {
-		if (is_outer(w->state, &trace->meta[i]) != outer)
+		if ((st->of_chrome && trace->meta[i].value.outer) != outer)
 			continue;
-		const struct slice own = trace->meta[i].name, name = unique_name(&names, &numbered, own);
+		const struct slice own = trace->meta[i].name;
+		struct slice name = text_repaired(&numbered, own);
+		if (name.p != NULL)
+			name = tabletext_unique(&names, &numbered, name);
 		t->failed |= name.p == NULL;
 		if (!utf8_valid(own.p, own.n))
 			add_loss(chunk, CHROME_BAD_TEXT, 0, 1);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/match.h"
-#include "chrome/chrome.h"
+#include "chrome/write/write.h"
 #include "out/tracks.h"
 
 /* ---- ids ---- */
@@ -160,15 +160,10 @@ static int compare_roots(const struct track *a, const struct track *b)
 	return order != 0 ? order : compare_numbers(a->index, b->index);
 }
 
-static const struct track *process_of(const struct track *t)
-{
-	return t->kind == TRACK_PROCESS || t->parent == NULL ? t : track_process(t);
-}
-
 static int compare_positions(const void *x, const void *y)
 {
 	const struct position *const a = x, *const b = y;
-	const struct track *const p = process_of(a->root), *const q = process_of(b->root);
+	const struct track *const p = track_process(a->root), *const q = track_process(b->root);
 
 	if (p != q)
 		return compare_roots(p, q);
@@ -185,7 +180,6 @@ bool chrome_put_order(const struct track *const *tracks, uint32_t ntracks, struc
 	if (ntracks > MAX_ORDERED)
 		return true;
 	struct position *const positions = calloc((size_t)ntracks + 1, sizeof *positions);
-
 	if (positions == NULL)
 		return false;
 	for (uint32_t i = 0; i < ntracks; i++) {

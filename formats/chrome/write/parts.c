@@ -3,7 +3,7 @@
  * arrive in time order, so a part covers a period of time.  A part names the processes and threads that have
  * events in it.  The end of each part is written last, when the facts of the whole trace are known.
  */
-#include "chrome/chrome.h"
+#include "chrome/write/write.h"
 
 #include <stdlib.h>
 
