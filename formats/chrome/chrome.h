@@ -45,6 +45,16 @@ extern const struct reader_ops chrome_reader_ops;
 #define CHROME_MAX_ARGS 60000
 #define CHROME_MAX_META 256
 
+enum chrome_limit {
+	CHROME_LIMIT_TASKS,
+	CHROME_LIMIT_CLASSES,
+	CHROME_LIMIT_OPEN,
+	CHROME_LIMIT_ARGS,
+	CHROME_LIMIT_IDS,
+	CHROME_LIMIT_TITLES,
+	CHROME_LIMITS
+};
+
 /* Members of an event that the reader uses. */
 enum chrome_member {
 	CHROME_NAME,
@@ -111,58 +121,65 @@ struct chrome_task {
 
 #define CHROME_WINDOW 65536U /* begins, ends and arrows that wait for the order of time */
 
-/* Findings that are reported once, with their number. */
+/* Findings that are reported once, with their number: ROW(tally, rule, text). */
+#define CHROME_TALLY_ROWS(ROW)                                                                               \
+	ROW(B, UNBALANCED, "a span (ph B) begins here and does not end")                                     \
+	ROW(E, UNBALANCED, "a span (ph E) ends here and did not begin")                                      \
+	ROW(ASYNC_B, UNBALANCED, "an async span (ph b) begins here and does not end")                        \
+	ROW(ASYNC_E, UNBALANCED, "an async span (ph e) ends here and did not begin")                         \
+	ROW(S, UNBALANCED, "an async span (ph S) begins here and does not end")                              \
+	ROW(F, UNBALANCED, "an async span (ph F) ends here and did not begin")                               \
+	ROW(CROSSING, OVERLAP, "a span (ph E) ends here, but others that began after it are open")           \
+	ROW(IN_ALONE, ARROW_ALONE, "an arrow ends or continues here and did not begin")                      \
+	ROW(OUT_AGAIN, DUPLICATE_ID,                                                                         \
+	    "an arrow begins here and has the category, name and id of one that has not ended")              \
+	ROW(LATE, LATE, "a begin or end is more than 32,768 others behind its time")                         \
+	ROW(NO_DUR, MISSING_DUR, "a complete event (ph X) has no dur")                                       \
+	ROW(NO_TID, NO_TID, "the event has no tid; read as its pid")                                         \
+	ROW(QUOTED, QUOTED_NUMBER, "a time is a text")                                                       \
+	ROW(NEGATIVE, NEGATIVE_TIME, "the time is before 0")
+
 enum chrome_tally {
-	CHROME_TALLY_B,
-	CHROME_TALLY_E,
-	CHROME_TALLY_ASYNC_B,
-	CHROME_TALLY_ASYNC_E,
-	CHROME_TALLY_S,
-	CHROME_TALLY_F,
-	CHROME_TALLY_CROSSING,
-	CHROME_TALLY_IN_ALONE,
-	CHROME_TALLY_OUT_AGAIN,
-	CHROME_TALLY_LATE,
-	CHROME_TALLY_NO_DUR,
-	CHROME_TALLY_NO_TID,
-	CHROME_TALLY_QUOTED,
-	CHROME_TALLY_NEGATIVE,
-	CHROME_TALLIES
+#define TALLY(tally, rule, text) CHROME_TALLY_##tally,
+	CHROME_TALLY_ROWS(TALLY)
+#undef TALLY
+	    CHROME_TALLIES
 };
 
 struct chrome_end;
 struct chrome_open;
 
-/* Programs that write such files, recognised by their marks.  The names are in facts/dialect.c. */
+/* Programs that write such files, recognised by their marks: ROW(dialect, name, clock); clock NULL: not
+ * known. */
+#define CHROME_DIALECT_ROWS(ROW)                                                                             \
+	ROW(UNKNOWN, "", NULL)                                                                               \
+	ROW(CHROME, "chrome", "monotonic")                                                                   \
+	ROW(KINETO, "kineto", "unix")                                                                        \
+	ROW(CLANG, "clang-time-trace", "monotonic")                                                          \
+	ROW(NVCC, "nvcc", "monotonic")                                                                       \
+	ROW(BAZEL, "bazel", "monotonic")                                                                     \
+	ROW(JAX, "jax", NULL)                                                                                \
+	ROW(NODE, "node", "monotonic")                                                                       \
+	ROW(VIZTRACER, "viztracer", "monotonic")                                                             \
+	ROW(TRACING, "tracing-chrome", "monotonic")                                                          \
+	ROW(UFTRACE, "uftrace", "monotonic")                                                                 \
+	ROW(GO, "go", "monotonic")                                                                           \
+	ROW(CMAKE, "cmake", "monotonic")                                                                     \
+	ROW(TYPESCRIPT, "typescript", "monotonic")                                                           \
+	ROW(PERFETTO, "perfetto", NULL)                                                                      \
+	ROW(CPUPROFILE, "cpuprofile", "monotonic")                                                           \
+	ROW(TRACETOOL, "tracetool", NULL)
+
 enum chrome_dialect {
-	CHROME_DIALECT_UNKNOWN,
-	CHROME_DIALECT_CHROME,
-	CHROME_DIALECT_KINETO,
-	CHROME_DIALECT_CLANG,
-	CHROME_DIALECT_NVCC,
-	CHROME_DIALECT_BAZEL,
-	CHROME_DIALECT_JAX,
-	CHROME_DIALECT_NODE,
-	CHROME_DIALECT_VIZTRACER,
-	CHROME_DIALECT_TRACING,
-	CHROME_DIALECT_UFTRACE,
-	CHROME_DIALECT_GO,
-	CHROME_DIALECT_CMAKE,
-	CHROME_DIALECT_TYPESCRIPT,
-	CHROME_DIALECT_PERFETTO,
-	CHROME_DIALECT_CPUPROFILE,
-	CHROME_DIALECT_TRACETOOL,
-	CHROME_DIALECTS
+#define DIALECT(dialect, name, clock) CHROME_DIALECT_##dialect,
+	CHROME_DIALECT_ROWS(DIALECT)
+#undef DIALECT
+	    CHROME_DIALECTS
 };
 
 #define CHROME_YEAR_2001_NS UINT64_C(1000000000000000000) /* smaller wall times are none */
 
-/* Call stacks of the file: frames by id. */
-struct chrome_frame {
-	struct slice name;
-	struct slice parent; /* id; p NULL: a root */
-};
-
+/* Frames of call stacks, by id. */
 struct chrome_frames {
 	struct tabletext ids; /* -> list[] */
 	struct chrome_frame *list;
@@ -173,16 +190,16 @@ enum chrome_where { CHROME_AT_START, CHROME_IN_OBJECT, CHROME_IN_EVENTS, CHROME_
 
 struct chrome_profiles {
 	struct cpu_profiles all;
-	/* The file is a profile: its number, from 1, and what was read of it.  0: no profile is open. */
-	uint32_t file;
-	unsigned document;
+	/* A file that is one profile. */
+	uint32_t file;     /* number of the profile, from 1; 0: none is open */
+	unsigned document; /* number of the document with the profile */
 	bool has_start;
-	bool is_cut;      /* the last list was read in part ... */
-	uint64_t nids;    /* ... samples: their ids */
-	uint32_t nstored; /* in recovery: samples of the last member */
-	/* samples of the last chunk, from `at` on to be given out */
+	bool is_cut;      /* its last list was read in part only */
+	uint64_t nids;    /* number of sample ids that were read of a cut list */
+	uint32_t nstored; /* number of samples of the last chunk, for recovery */
+	/* Samples of the last chunk, which become events. */
 	struct cpu_profile_sample current;
-	uint32_t at;
+	uint32_t at; /* index of the next one */
 	const struct chrome_task *task;
 	uint64_t offset;          /* of the chunk */
 	struct class *classes[2]; /* [1]: idle */
@@ -257,11 +274,10 @@ struct chrome_reading {
 	bool first;     /* at the first element of the object or array */
 	bool has_events;
 	bool in_samples;    /* the array is that of samples */
-	bool gives_samples; /* of a CPU profile, before the next record */
-	/* line of p, and of the end of the record; start: offset */
+	bool gives_samples; /* samples of a CPU profile are given out before the next record */
 	struct chrome_line {
-		uint64_t number, start;
-	} line, next_line;
+		uint64_t number, start; /* start: offset */
+	} line, next_line;              /* lines of p, and of the end of the record */
 	struct chrome_counted {
 		const char *to; /* counted from p up to here; NULL: not yet */
 		uint64_t offset;
@@ -338,8 +354,8 @@ struct chrome_reading {
 	uint32_t nopen, open_cap, free_open; /* free_open: index + 1 of the first free entry */
 	uint32_t in_use;
 	struct finding_tally tallies[CHROME_TALLIES];
-	bool limits[6];       /* by enum chrome_limit: reported */
-	struct arena scratch; /* for one event */
+	bool limits[CHROME_LIMITS]; /* reported */
+	struct arena scratch;       /* for one event */
 	struct chrome_damage damage;
 	struct chrome_profiles profiles;
 };
@@ -492,22 +508,11 @@ void chrome_report_duplicates(struct chrome_reading *st);
 void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
     PRINTF(4, 5);
 
-/* chrome_report_place() reports a position that is no longer in the window: chrome_place() keeps it. */
+/* Returns the place of a position of the window, for a finding that is reported when the window has moved. */
 struct chrome_place chrome_place(struct chrome_reading *st, const char *at);
-void chrome_report_place(struct chrome_reading *st, enum chrome_rule rule, const struct chrome_place *at,
-                         const char *fmt, ...) PRINTF(4, 5);
 
 /* Reports an event at a position of the window that is longer than --max-record. */
 void chrome_report_long(struct chrome_reading *st, const char *at);
-
-enum chrome_limit {
-	CHROME_LIMIT_TASKS,
-	CHROME_LIMIT_CLASSES,
-	CHROME_LIMIT_OPEN,
-	CHROME_LIMIT_ARGS,
-	CHROME_LIMIT_IDS,
-	CHROME_LIMIT_TITLES
-};
 
 /* Reports that a limit was reached, the first time. */
 void chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, const char *what);
@@ -549,10 +554,9 @@ bool chrome_read_fields(struct chrome_reading *st, struct batch *b, struct event
 /* Checks and applies st->rec.  Returns false after a finding if it is no event. */
 bool chrome_read_event(struct chrome_reading *st, struct record *rec);
 
-/* See reader_ops.event, fields and end. */
+/* reader_ops.event and fields. */
 void chrome_meaning(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 void chrome_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
-void chrome_end(struct reader *r);
 void chrome_tasks_free(struct chrome_reading *st);
 
 /* Returns the thread of events without pid and tid; NULL on OOM. */
@@ -580,8 +584,8 @@ void chrome_check_bound(struct chrome_reading *st, const struct chrome_task *tas
 
 void chrome_tally(struct chrome_reading *st, enum chrome_tally which, uint64_t offset);
 
-/* Reports begins, ends and arrows without their other end, and all tallies, at the end of the input. */
-void chrome_report_pairs(struct chrome_reading *st);
+/* reader_ops.end: reports begins, ends and arrows without their other end, and all tallies. */
+void chrome_end(struct reader *r);
 void chrome_pairs_free(struct chrome_reading *st);
 
 /* ---- facts/ ---- */
@@ -652,8 +656,10 @@ bool chrome_is_profile_list(const struct chrome_reading *st, struct slice key);
 /* Whether the value at v, in the window, is such a list, and of numbers. */
 bool chrome_is_number_list(const struct chrome_reading *st, struct slice key, const char *v);
 
-/* Gives out the next of st->profiles.samples, and adds its fields. */
+/* Gives out the next sample of st->profiles as a record. */
 enum record_status chrome_next_sample(struct chrome_reading *st, struct record *rec);
+
+/* Adds the fields of that sample to its event. */
 void chrome_sample_event(struct chrome_reading *st, struct batch *b, struct event *e);
 
 /* Makes a list of the call stack of an event, which is JSON.  e->cls->plan is not NULL. */

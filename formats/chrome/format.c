@@ -5,6 +5,7 @@
  */
 #include "chrome/chrome.h"
 
+#include "base/match.h"
 #include "base/numbers.h"
 #include "chrome/write/write.h"
 
@@ -20,33 +21,21 @@
 #define PROBED_ELEMENTS 4 /* of an array */
 #define PROBED_BRACES 200 /* if neither an object nor an array is whole */
 
-/* Returns true for members that precede traceEvents in some files. */
-static bool is_known_member(struct slice key)
-{
-	static const char *const keys[] = { "displayTimeUnit",  "otherData",         "stackFrames",
-		                            "samples",          "systemTraceEvents", "controllerTraceDataKey",
-		                            "schemaVersion",    "file_info",         "viztracer_metadata",
-		                            "deviceProperties", "distributedInfo",   "baseTimeNanoseconds",
-		                            "beginningOfTime" };
+/* Members that precede traceEvents in some files. */
+static const char *const known_members[] = {
+	"displayTimeUnit",    "otherData",
+	"stackFrames",        "samples",
+	"systemTraceEvents",  "controllerTraceDataKey",
+	"schemaVersion",      "file_info",
+	"viztracer_metadata", "deviceProperties",
+	"distributedInfo",    "baseTimeNanoseconds",
+	"beginningOfTime",    NULL,
+};
 
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		if (slice_is(key, keys[i]))
-			return true;
-	return false;
-}
-
-/* Whether the list at p is that of the nodes of a CPU profile of V8. */
-static bool is_node_list(const char *p, const char *e)
+/* Whether an object with the key, in quotes, begins at p. */
+static bool is_object_with(const char *p, const char *e, struct slice key)
 {
-	p = p < e && *p == '[' ? json_skip_blanks(p + 1, e) : e;
-	return p < e && *p == '{' && chrome_has_key(p, e, SLICE_LIT("\"callFrame\""));
-}
-
-/* Whether the member metadata at p is that of Chromium's DevTools, which put it first: it may hold source
- * maps. */
-static bool is_of_devtools(const char *p, const char *e)
-{
-	return p < e && *p == '{' && chrome_has_key(p, e, SLICE_LIT("\"dataOrigin\""));
+	return p < e && *p == '{' && chrome_has_key(p, e, key);
 }
 
 static int probe_object(struct json *x, const char *p, const char *e)
@@ -63,9 +52,12 @@ static int probe_object(struct json *x, const char *p, const char *e)
 		key = json_plain(word, key);
 		if (slice_is(key, "traceEvents"))
 			return p == e || *p == '[' ? OBJECT_BITS : 0;
-		if (slice_is(key, "nodes") && is_node_list(p, e))
-			return OBJECT_BITS;
-		known |= is_known_member(key) || (slice_is(key, "metadata") && is_of_devtools(p, e));
+		if (slice_is(key, "nodes") && p < e && *p == '[' &&
+		    is_object_with(json_skip_blanks(p + 1, e), e, SLICE_LIT("\"callFrame\"")))
+			return OBJECT_BITS; /* a CPU profile of V8 */
+		/* Chromium's DevTools write `metadata` first; it may contain source maps */
+		known |= slice_is_one_of(key, known_members) ||
+		         (slice_is(key, "metadata") && is_object_with(p, e, SLICE_LIT("\"dataOrigin\"")));
 		unit |= slice_is(key, "displayTimeUnit"); /* no other format has it */
 		p = json_value(x, p, e, &kind);
 		if (p == NULL)

@@ -561,11 +561,40 @@ static void add_bound(struct chrome_reading *st, struct batch *b, const struct e
 		                            .flags = step ? EVENT_STEP : 0 };
 }
 
+/* Copies an event whose memory the next record changes: its texts must live as long as the batch.  Returns
+ * false on OOM. */
+static bool own_event(struct chrome_reading *st, struct batch *b)
+{
+	struct chrome_record *const rec = &st->rec;
+
+	if (!st->borrowed)
+		return !st->r->no_memory;
+	const struct slice copy = arena_copy(&b->scratch, slice_of(rec->p, (size_t)(rec->end - rec->p)));
+	st->r->no_memory |= copy.p == NULL;
+	if (copy.p == NULL)
+		return false;
+	for (unsigned m = 0; m < CHROME_MEMBERS; m++)
+		if (rec->of[m].kind != JSON_ABSENT) {
+			rec->of[m].p = copy.p + (rec->of[m].p - rec->p);
+			rec->of[m].end = copy.p + (rec->of[m].end - rec->p);
+		}
+	rec->p = copy.p;
+	rec->end = copy.p + copy.n;
+	st->borrowed = false;
+	return !st->r->no_memory;
+}
+
 void chrome_meaning(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
 	struct chrome_reading *const st = r->state;
 	const struct json_token *const of = st->rec.of;
 
+	if (rec->role == RECORD_IS_MORE) {
+		chrome_sample_event(st, b, e);
+		return;
+	}
+	if (!own_event(st, b))
+		return;
 	e->ts = st->event.ts;
 	e->dur = st->event.dur;
 	e->phase = st->event.phase;
@@ -598,6 +627,8 @@ void chrome_fields(struct reader *r, const struct record *rec, struct batch *b, 
 		reader_bytes_fields(b, e, rec->p, rec->end);
 		return;
 	}
+	if (!own_event(st, b))
+		return;
 	e->dur = is_async(st->rec.ph) ? 0 : st->event.dur;
 	e->phase = (uint8_t)phase_of(&st->rec);
 	e->flags = is_async(st->rec.ph) ? EVENT_ASYNC : st->event.flags;
@@ -623,13 +654,6 @@ static uint8_t event_flags(const struct chrome_record *rec)
 	}
 }
 
-static bool has_unknown_stack(struct chrome_reading *st)
-{
-	const struct json_token *const sf = &st->rec.of[CHROME_SF];
-
-	return sf->kind != JSON_ABSENT && !chrome_knows_frame(st, sf);
-}
-
 static bool read_timed_event(struct chrome_reading *st, struct record *rec)
 {
 	const char ph = st->rec.ph;
@@ -651,7 +675,8 @@ static bool read_timed_event(struct chrome_reading *st, struct record *rec)
 		e->dur = chrome_arrow_number(st);
 	else if (keyed && is_async(ph))
 		e->dur = chrome_async_key(st);
-	if (has_unknown_stack(st))
+	const struct json_token *const sf = &st->rec.of[CHROME_SF];
+	if (sf->kind != JSON_ABSENT && !chrome_knows_frame(st, sf))
 		look_ahead(st);
 	if (ph == 'P' || ph == 'I')
 		chrome_read_profile(st);
@@ -694,7 +719,6 @@ bool chrome_read_event(struct chrome_reading *st, struct record *rec)
 
 	if (chrome_is_sample(st))
 		st->rec.ph = 'P';
-
 	if (st->is_ahead) { /* reads names only */
 		if (st->rec.ph == 'M')
 			read_track_name(st);
@@ -708,9 +732,4 @@ bool chrome_read_event(struct chrome_reading *st, struct record *rec)
 	if (st->scratch.used > 0)
 		arena_reset(&st->scratch);
 	return is_event;
-}
-
-void chrome_end(struct reader *r)
-{
-	chrome_report_pairs(r->state);
 }

@@ -362,34 +362,17 @@ static const struct {
 	enum chrome_rule rule;
 	const char *text;
 } tally_rows[CHROME_TALLIES] = {
-	[CHROME_TALLY_B] = { CHROME_RULE_UNBALANCED, "a span (ph B) begins here and does not end" },
-	[CHROME_TALLY_E] = { CHROME_RULE_UNBALANCED, "a span (ph E) ends here and did not begin" },
-	[CHROME_TALLY_ASYNC_B] = { CHROME_RULE_UNBALANCED,
-	                           "an async span (ph b) begins here and does not end" },
-	[CHROME_TALLY_ASYNC_E] = { CHROME_RULE_UNBALANCED,
-	                           "an async span (ph e) ends here and did not begin" },
-	[CHROME_TALLY_S] = { CHROME_RULE_UNBALANCED, "an async span (ph S) begins here and does not end" },
-	[CHROME_TALLY_F] = { CHROME_RULE_UNBALANCED, "an async span (ph F) ends here and did not begin" },
-	[CHROME_TALLY_CROSSING] = { CHROME_RULE_OVERLAP,
-	                            "a span (ph E) ends here, but others that began after it are open" },
-	[CHROME_TALLY_IN_ALONE] = { CHROME_RULE_ARROW_ALONE,
-	                            "an arrow ends or continues here and did not begin" },
-	[CHROME_TALLY_OUT_AGAIN] = { CHROME_RULE_DUPLICATE_ID,
-	                             "an arrow begins here and has the category, name and id of one that has "
-	                             "not ended" },
-	[CHROME_TALLY_LATE] = { CHROME_RULE_LATE,
-	                        "a begin or end is more than 32,768 others behind its time" },
-	[CHROME_TALLY_NO_DUR] = { CHROME_RULE_MISSING_DUR, "a complete event (ph X) has no dur" },
-	[CHROME_TALLY_NO_TID] = { CHROME_RULE_NO_TID, "the event has no tid; read as its pid" },
-	[CHROME_TALLY_QUOTED] = { CHROME_RULE_QUOTED_NUMBER, "a time is a text" },
-	[CHROME_TALLY_NEGATIVE] = { CHROME_RULE_NEGATIVE_TIME, "the time is before 0" },
+#define TALLY(tally, rule, text) { CHROME_RULE_##rule, text },
+	CHROME_TALLY_ROWS(TALLY)
+#undef TALLY
 };
 
-void chrome_report_pairs(struct chrome_reading *st)
+void chrome_end(struct reader *r)
 {
 	static const enum chrome_tally of_kind[END_KINDS] = {
 		[END_B] = CHROME_TALLY_B, [END_ASYNC_B] = CHROME_TALLY_ASYNC_B, [END_S] = CHROME_TALLY_S
 	};
+	struct chrome_reading *const st = r->state;
 
 	if (st->nends > 0)
 		check_window(st, true);
@@ -397,8 +380,8 @@ void chrome_report_pairs(struct chrome_reading *st)
 		if (st->open[i].kind < END_OUT)
 			chrome_tally(st, of_kind[st->open[i].kind], st->open[i].offset);
 	for (unsigned i = 0; i < CHROME_TALLIES; i++)
-		finding_add_times(st->r->findings, &chrome_rules[tally_rows[i].rule], st->tallies[i].offset,
-		                  0, st->tallies[i].count, "%s", tally_rows[i].text);
+		finding_add_times(r->findings, &chrome_rules[tally_rows[i].rule], st->tallies[i].offset, 0,
+		                  st->tallies[i].count, "%s", tally_rows[i].text);
 }
 
 void chrome_pairs_free(struct chrome_reading *st)

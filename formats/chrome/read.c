@@ -39,35 +39,19 @@ struct chrome_place chrome_place(struct chrome_reading *st, const char *at)
 		                      st->r->records + (st->where == CHROME_IN_EVENTS) };
 }
 
-static PRINTF(4, 0) void report(struct chrome_reading *st, const struct rule *rule,
-                                const struct chrome_place *at, const char *fmt, va_list ap)
-{
-	char text[600];
-
-	vsnprintf(text, sizeof text, fmt, ap);
-	finding_add_line(st->r->findings, rule, at->offset, at->line, at->column, at->ordinal, "%s", text);
-}
-
 void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
 {
+	char text[600];
 	va_list ap;
 
 	if (st->r->findings == NULL)
 		return;
 	const struct chrome_place place = chrome_place(st, at);
 	va_start(ap, fmt);
-	report(st, &chrome_rules[rule], &place, fmt, ap);
+	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-}
-
-void chrome_report_place(struct chrome_reading *st, enum chrome_rule rule, const struct chrome_place *at,
-                         const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	report(st, &chrome_rules[rule], at, fmt, ap);
-	va_end(ap);
+	finding_add_line(st->r->findings, &chrome_rules[rule], place.offset, place.line, place.column,
+	                 place.ordinal, "%s", text);
 }
 
 void chrome_report_long(struct chrome_reading *st, const char *at)
@@ -506,54 +490,6 @@ static void close_reader(struct reader *r)
 	arena_free(&st->scratch);
 }
 
-/* Copies a repaired event: the next one overwrites its memory, but its texts must live as long as the
- * batch. */
-static void own_event(struct chrome_reading *st, struct batch *b)
-{
-	struct chrome_record *const rec = &st->rec;
-
-	if (!st->borrowed)
-		return;
-	const struct slice copy = arena_copy(&b->scratch, slice_of(rec->p, (size_t)(rec->end - rec->p)));
-	st->r->no_memory |= copy.p == NULL;
-	if (copy.p == NULL)
-		return;
-	for (unsigned m = 0; m < CHROME_MEMBERS; m++)
-		if (rec->of[m].kind != JSON_ABSENT) {
-			rec->of[m].p = copy.p + (rec->of[m].p - rec->p);
-			rec->of[m].end = copy.p + (rec->of[m].end - rec->p);
-		}
-	rec->p = copy.p;
-	rec->end = copy.p + copy.n;
-	st->borrowed = false;
-}
-
-static void event_meaning(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
-{
-	if (rec->role == RECORD_IS_MORE) {
-		chrome_sample_event(r->state, b, e);
-		return;
-	}
-	own_event(r->state, b);
-	if (!r->no_memory)
-		chrome_meaning(r, rec, b, e);
-}
-
-static void event_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
-{
-	if (rec->role != RECORD_IS_GAP)
-		own_event(r->state, b);
-	if (!r->no_memory)
-		chrome_fields(r, rec, b, e);
-}
-
-static enum record_status next_record(struct reader *r, struct record *rec)
-{
-	struct chrome_reading *const st = r->state;
-
-	return st->gives_samples ? chrome_next_sample(st, rec) : chrome_next_record(r, rec);
-}
-
 static const char *const common[] = { ".cpuprofile", NULL }; /* one a process: node --cpu-prof-dir */
 
 const struct reader_ops chrome_reader_ops = {
@@ -562,9 +498,9 @@ const struct reader_ops chrome_reader_ops = {
 	.probe = chrome_probe,
 	.zero = chrome_zero,
 	.open = open_reader,
-	.record = next_record,
-	.event = event_meaning,
-	.fields = event_fields,
+	.record = chrome_next_record,
+	.event = chrome_meaning,
+	.fields = chrome_fields,
 	.end = chrome_end,
 	.extra = 2,
 	.close = close_reader,

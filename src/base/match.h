@@ -25,6 +25,16 @@ uint32_t glob_stars(struct slice pattern);
  * backslash does not end it; unclosed brackets are ignored. */
 size_t glob_length(const char *list);
 
+/* ---- words ---- */
+
+/* Whether the text is one of the literals, which end with NULL. */
+static inline bool slice_is_one_of(struct slice a, const char *const *literals)
+{
+	while (*literals != NULL && !slice_is(a, *literals))
+		literals++;
+	return *literals != NULL;
+}
+
 /* ---- order ---- */
 
 /* The order of bytes; a text comes before those that begin with it. */

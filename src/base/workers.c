@@ -36,7 +36,8 @@ static void finish_ready(struct workers *w)
 		const size_t slot = (size_t)(w->finished % w->slots);
 		w->finishing = true;
 		pthread_mutex_unlock(&w->lock);
-		w->ops->finish(w->ctx, slot);
+		if (w->ops->finish != NULL)
+			w->ops->finish(w->ctx, slot);
 		pthread_mutex_lock(&w->lock);
 		w->done[slot] = false;
 		w->finishing = false;

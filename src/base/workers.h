@@ -14,7 +14,7 @@ struct workers_ops {
 	void (*prepare)(void *ctx, size_t slot);
 	/* Second; called for several slots concurrently, on any thread.  May be NULL. */
 	void (*run)(void *ctx, size_t slot);
-	/* Last; called for one slot at a time, in order, on any thread. */
+	/* Last; called for one slot at a time, in order, on any thread.  May be NULL. */
 	void (*finish)(void *ctx, size_t slot);
 };
 

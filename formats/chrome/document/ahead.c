@@ -62,8 +62,7 @@ static bool may_begin(const char *from, const char *brace)
 
 	if (brace - from > MAX_BLANKS)
 		from = brace - MAX_BLANKS;
-	while (p > from &&
-	       (p[-1] == ' ' || p[-1] == '\t' || p[-1] == '\r' || p[-1] == '\n' || (p[-1] == ',' && !comma)))
+	while (p > from && (json_is_blank(p[-1]) || (p[-1] == ',' && !comma)))
 		comma |= *--p == ',';
 	return p > from && p < brace && p[-1] == '}';
 }
@@ -156,16 +155,10 @@ static void put_piece(struct chrome_ahead *a, struct piece *piece, const char *s
 	workers_put(a->workers);
 }
 
-static void finish_nothing(void *ctx, size_t slot)
-{
-	(void)ctx;
-	(void)slot;
-}
-
 /* Begins with the event at p. */
 static struct chrome_ahead *begin(const struct chrome_reading *st, const char *p)
 {
-	static const struct workers_ops ops = { .run = parse_piece, .finish = finish_nothing };
+	static const struct workers_ops ops = { .run = parse_piece };
 	const unsigned threads = st->r->helpers;
 	const size_t n = (size_t)PIECES_A_THREAD * (threads + 1);
 	struct chrome_ahead *const a = calloc(1, sizeof *a + n * sizeof *a->pieces);

@@ -7,7 +7,9 @@
  * depend on window boundaries.
  */
 #include "chrome/chrome.h"
+
 #include "base/compiler.h"
+#include "base/match.h"
 
 /* ---- what begins at a bracket or quote, where reading continues after damage ---- */
 
@@ -117,13 +119,8 @@ bool chrome_starts(void *ctx, const char *from, const char *p, const char *e, bo
 
 bool chrome_is_key(struct slice key)
 {
-	static const char *const others[] = { "bp",  "bind_id", "flow_in", "flow_out",
-		                              "tts", "tdur",    "sf",      "cname" };
-
-	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-		if (slice_is(key, others[i]))
-			return true;
-	return chrome_find_member(key) != CHROME_MEMBERS;
+	return chrome_find_member(key) != CHROME_MEMBERS || slice_is(key, "tts") || slice_is(key, "tdur") ||
+	       slice_is(key, "cname");
 }
 
 /* Whether the array of events ends with the bracket p. */
@@ -160,17 +157,14 @@ static bool begins_samples(const struct chrome_reading *st, const char *p, bool 
 /* Whether the object around the events begins at the brace p. */
 static bool begins_object(const struct chrome_reading *st, const char *p, bool *more)
 {
-	static const char *const keys[] = { "traceEvents",    "displayTimeUnit", "otherData",
-		                            "metadata",       "schemaVersion",   "viztracer_metadata",
-		                            "beginningOfTime" };
+	static const char *const keys[] = { "traceEvents",     "displayTimeUnit",
+		                            "otherData",       "metadata",
+		                            "schemaVersion",   "viztracer_metadata",
+		                            "beginningOfTime", NULL };
 	struct slice key;
 
-	if (!chrome_key_at(json_skip_blanks(p + 1, st->end), st->end, &key, more))
-		return false;
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		if (slice_is(key, keys[i]))
-			return true;
-	return false;
+	return chrome_key_at(json_skip_blanks(p + 1, st->end), st->end, &key, more) &&
+	       slice_is_one_of(key, keys);
 }
 
 /* Whether reading can continue at p, after damage from `from` on. */
@@ -327,8 +321,9 @@ static enum record_status skip_damage(struct chrome_reading *st, struct record *
 	if (p == e && st->where == CHROME_AT_END)
 		d->rule = CHROME_RULE_TRAILING_DATA;
 	if (d->is_new)
-		chrome_report_place(st, d->rule, &d->place, "not part of an event: %s",
-		                    quote_start(&q, &d->first, &d->first + 1));
+		finding_add_line(st->r->findings, &chrome_rules[d->rule], d->place.offset, d->place.line,
+		                 d->place.column, d->place.ordinal, "not part of an event: %s",
+		                 quoted(&q, slice_of(&d->first, 1)));
 	return chrome_end_gap(st, rec, CHROME_DROPPED, at, p);
 }
 
@@ -393,6 +388,12 @@ static const char *read_commas(struct chrome_reading *st, struct chrome_commas *
 	return p;
 }
 
+static void report_unclosed(struct chrome_reading *st)
+{
+	chrome_report(st, CHROME_RULE_UNCLOSED, st->end, "the input ends after %" PRIu64 " event%s",
+	              st->r->records, st->r->records == 1 ? "" : "s");
+}
+
 /* Ends the array at its bracket, or before bytes that can only follow the array. */
 static enum record_status close_array(struct chrome_reading *st, struct record *rec,
                                       const struct chrome_commas *c, const char *p)
@@ -427,8 +428,7 @@ static enum record_status array_step(struct chrome_reading *st, struct record *r
 		return end_window(st, rec, CHROME_DROPPED);
 	if (p == e) {
 		if (!st->no_array)
-			chrome_report(st, CHROME_RULE_UNCLOSED, e, "the input ends after %" PRIu64 " event%s",
-			              st->r->records, st->r->records == 1 ? "" : "s");
+			report_unclosed(st);
 		st->where = CHROME_AT_END;
 		return chrome_end_gap(st, rec, CHROME_BLANKS, e, e);
 	}
@@ -457,12 +457,6 @@ static enum record_status array_step(struct chrome_reading *st, struct record *r
 
 /* ---- the object around it ---- */
 
-/* Lists of objects that look like events but are not those of the trace. */
-static bool is_other_list(struct slice key)
-{
-	return slice_is(key, "systemTraceEvents") || slice_is(key, "samples");
-}
-
 static enum record_status read_member(struct chrome_reading *st, struct record *rec, const char *p)
 {
 	const char *const e = st->end, *q = NULL;
@@ -479,8 +473,9 @@ static enum record_status read_member(struct chrome_reading *st, struct record *
 		return RECORD_MORE;
 	bool more = false;
 	const bool named = v != NULL && slice_is(key, "traceEvents"), list = v != NULL && v < e && *v == '[';
-	const bool lists =
-	    list && (named || (!st->has_events && !is_other_list(key) && begins_array(st, v, &more)));
+	/* objects that look like events but are not those of the trace */
+	const bool others = list && (slice_is(key, "systemTraceEvents") || slice_is(key, "samples"));
+	const bool lists = list && (named || (!st->has_events && !others && begins_array(st, v, &more)));
 	const bool samples = list && slice_is(key, "samples") && begins_samples(st, v, &more);
 	if (more && !lists && !samples && chrome_may_grow(st))
 		return RECORD_MORE;
@@ -545,8 +540,7 @@ static enum record_status object_step(struct chrome_reading *st, struct record *
 			              st->profiles.file > 0 ? "the CPU profile has no timeDeltas"
 			                                    : "the object has no traceEvents");
 		if (p == e)
-			chrome_report(st, CHROME_RULE_UNCLOSED, e, "the input ends after %" PRIu64 " event%s",
-			              st->r->records, st->r->records == 1 ? "" : "s");
+			report_unclosed(st);
 		else if (commas.first != NULL && !st->lost)
 			chrome_report(st, CHROME_RULE_TRAILING_COMMA, commas.first,
 			              "trailing comma; ignored");
@@ -702,9 +696,10 @@ static enum record_status next_wide(struct chrome_reading *st, struct record *re
 enum record_status chrome_next_record(struct reader *r, struct record *rec)
 {
 	struct chrome_reading *const st = r->state;
-
 	enum record_status status;
 
+	if (st->gives_samples)
+		return chrome_next_sample(st, rec);
 	st->line = st->next_line;
 	if (st->wide != NULL) {
 		status = next_wide(st, rec);

@@ -15,7 +15,7 @@
 #define MAX_WAITING (16u << 20) /* bytes of text whose place is not decided yet */
 #define MAX_DECISIONS 4096      /* that wait */
 
-/* Position of the output. */
+/* What the output contains so far. */
 enum out {
 	OUT_NOTHING,
 	OUT_ARRAY,  /* in the array of events, which is the document */
@@ -64,14 +64,7 @@ static const char *const structure[] = {
 	"chrome/not-an-event",  "chrome/no-events",     NULL,
 };
 
-static const struct rule *rule_of(enum chrome_rule rule)
-{
-	return &chrome_rules[rule];
-}
-
 /* ---- decisions ---- */
-
-static const char written_as_utf8[] = "written as UTF-8";
 
 static const char *before(struct recovery *rc, uint64_t offset)
 {
@@ -88,8 +81,8 @@ static void put_no_events(struct recovery *rc, bool any)
 
 	if (st->dialect == CHROME_DIALECT_CPUPROFILE && st->has_events)
 		return;
-	recover_replace(rc, before(rc, rc->at), text, strlen(text), rule_of(CHROME_RULE_NO_EVENTS), "%s",
-	                "the object has no events");
+	recover_replace(rc, before(rc, rc->at), text, strlen(text), &chrome_rules[CHROME_RULE_NO_EVENTS],
+	                "%s", "the object has no events");
 }
 
 static void release(struct recovery *rc)
@@ -105,9 +98,9 @@ static void release(struct recovery *rc)
 		if (d->kind == KEEP)
 			recover_keep_copy(rc, text, d->length);
 		else if (d->kind == DROP)
-			recover_drop_for(rc, to, rule_of(d->rule), d->why);
+			recover_drop_for(rc, to, &chrome_rules[d->rule], d->why);
 		else
-			recover_replace(rc, to, text, d->text, rule_of(d->rule), "%s", d->why);
+			recover_replace(rc, to, text, d->text, &chrome_rules[d->rule], "%s", d->why);
 		text += d->text;
 	}
 	s->ndecisions = 0;
@@ -158,6 +151,21 @@ static const char *raw(struct recovery *rc, const char *at)
 	return before(rc, chrome_offset(rc->r->state, at));
 }
 
+/* Decides about the bytes up to `to`, a position in the input: at once, or when it is known where they
+ * belong. text: the n bytes that the output gets, none if they are dropped. */
+static void decide(struct recovery *rc, const char *to, const char *text, size_t n, struct decision d)
+{
+	if (waits(rc->state))
+		add_decision(rc, to, text, n, d);
+	else if (d.kind == KEEP)
+		recover_keep(rc, to);
+	else if (d.kind == DROP)
+		recover_drop_for(rc, to, &chrome_rules[d.rule], d.why);
+	else if (n > 0 || input_offset(rc->r->in, to) > rc->at)
+		recover_replace(rc, to, text, n, &chrome_rules[d.rule], "%s", d.why);
+}
+
+/* keep(), drop() and replace() decide about the bytes up to `to`, a position in the window of the reader. */
 static void keep(struct recovery *rc, const char *to)
 {
 	const struct chrome_reading *const st = rc->r->state;
@@ -165,18 +173,11 @@ static void keep(struct recovery *rc, const char *to)
 	const char *const from = s->decided;
 
 	s->decided = to;
-	if (to == from)
-		return;
-	if (waits(s))
-		add_decision(rc, raw(rc, to), from, (size_t)(to - from),
-		             (struct decision){ .kind = st->wide != NULL ? REPLACE : KEEP,
-		                                .rule = CHROME_RULE_UTF_16,
-		                                .why = written_as_utf8 });
-	else if (st->wide != NULL)
-		recover_replace(rc, raw(rc, to), from, (size_t)(to - from), rule_of(CHROME_RULE_UTF_16), "%s",
-		                written_as_utf8);
-	else
-		recover_keep(rc, to);
+	if (to != from)
+		decide(rc, raw(rc, to), from, (size_t)(to - from),
+		       (struct decision){ .kind = st->wide != NULL ? REPLACE : KEEP,
+		                          .rule = CHROME_RULE_UTF_16,
+		                          .why = "written as UTF-8" });
 }
 
 static void drop(struct recovery *rc, const char *to, enum chrome_rule rule, const char *why)
@@ -184,23 +185,14 @@ static void drop(struct recovery *rc, const char *to, enum chrome_rule rule, con
 	struct chrome_recovery *const s = rc->state;
 
 	s->decided = to;
-	to = raw(rc, to);
-	if (waits(s))
-		add_decision(rc, to, "", 0, (struct decision){ .kind = DROP, .rule = rule, .why = why });
-	else
-		recover_drop_for(rc, to, rule_of(rule), why);
+	decide(rc, raw(rc, to), "", 0, (struct decision){ .kind = DROP, .rule = rule, .why = why });
 }
 
-/* Replaces the bytes up to `to`, a position in the input. */
+/* to: a position in the input. */
 static void replace_raw(struct recovery *rc, const char *to, const char *text, size_t n,
                         enum chrome_rule rule, const char *why)
 {
-	const struct chrome_recovery *const s = rc->state;
-
-	if (waits(s))
-		add_decision(rc, to, text, n, (struct decision){ .kind = REPLACE, .rule = rule, .why = why });
-	else if (n > 0 || input_offset(rc->r->in, to) > rc->at)
-		recover_replace(rc, to, text, n, rule_of(rule), "%s", why);
+	decide(rc, to, text, n, (struct decision){ .kind = REPLACE, .rule = rule, .why = why });
 }
 
 static void replace(struct recovery *rc, const char *to, const char *text, size_t n, enum chrome_rule rule,
@@ -240,7 +232,7 @@ static void reopen(struct recovery *rc)
 			continue;
 		}
 		replace_raw(rc, before(rc, rc->at + length), "", 0, CHROME_RULE_CONCATENATED, moved);
-		recover_drop_for(rc, before(rc, rc->at + d->length), rule_of(d->rule), d->why);
+		recover_drop_for(rc, before(rc, rc->at + d->length), &chrome_rules[d->rule], d->why);
 		length = 0;
 	}
 	replace_raw(rc, before(rc, rc->at + length), "", 0, CHROME_RULE_CONCATENATED, moved);
@@ -403,7 +395,7 @@ static void recover_late(struct recovery *rc, const char *before, const char *fr
 	if (s->tail.n + (size_t)(end - from) > MAX_WAITING) {
 		s->tail.n = s->late_at;
 		s->keeps_member = s->in_list = false;
-		recover_drop_for(rc, end, rule_of(CHROME_RULE_LIMIT),
+		recover_drop_for(rc, end, &chrome_rules[CHROME_RULE_LIMIT],
 		                 "a member after which more events may follow, where 16 MiB wait already");
 		return;
 	}
@@ -511,16 +503,6 @@ static void recover_member(struct recovery *rc, const char *end)
 		put_comma(rc, st->item_at);
 		put_item(rc, end);
 	}
-}
-
-/* Recovers the start of the list of samples, which is a member. */
-static void recover_samples(struct recovery *rc, const char *end)
-{
-	struct chrome_recovery *const s = rc->state;
-
-	recover_member(rc, end);
-	s->in_list = s->keeps_member;
-	s->any_sample = false;
 }
 
 static void recover_sample(struct recovery *rc, const char *end)
@@ -702,8 +684,10 @@ static void recover_item(struct recovery *rc)
 	case CHROME_PART:
 		recover_member(rc, end);
 		break;
-	case CHROME_SAMPLES:
-		recover_samples(rc, end);
+	case CHROME_SAMPLES: /* the start of a member */
+		recover_member(rc, end);
+		s->in_list = s->keeps_member;
+		s->any_sample = false;
 		break;
 	case CHROME_EVENT:
 		if (st->in_samples)

@@ -6,26 +6,17 @@
  */
 #include "chrome/chrome.h"
 
+#include "base/match.h"
+
 #define HEAD (1u << 18)     /* bytes that are searched at the start of the input */
 #define TAIL 4096u          /* and at its end, if that is in the window */
 #define MARKED_EVENTS 4096u /* events that are searched for marks */
 
-const char *const chrome_dialects[CHROME_DIALECTS + 1] = {
-	"",      "chrome",     "kineto",    "clang-time-trace", "nvcc",      "bazel",
-	"jax",   "node",       "viztracer", "tracing-chrome",   "uftrace",   "go",
-	"cmake", "typescript", "perfetto",  "cpuprofile",       "tracetool", NULL
-};
+#define NAME(dialect, name, clock) name,
+#define CLOCK(dialect, name, clock) clock,
 
-/* NULL: not known */
-static const char *const clocks[CHROME_DIALECTS] = {
-	[CHROME_DIALECT_CHROME] = "monotonic",     [CHROME_DIALECT_KINETO] = "unix",
-	[CHROME_DIALECT_CLANG] = "monotonic",      [CHROME_DIALECT_NVCC] = "monotonic",
-	[CHROME_DIALECT_BAZEL] = "monotonic",      [CHROME_DIALECT_NODE] = "monotonic",
-	[CHROME_DIALECT_VIZTRACER] = "monotonic",  [CHROME_DIALECT_TRACING] = "monotonic",
-	[CHROME_DIALECT_UFTRACE] = "monotonic",    [CHROME_DIALECT_CPUPROFILE] = "monotonic",
-	[CHROME_DIALECT_GO] = "monotonic",         [CHROME_DIALECT_CMAKE] = "monotonic",
-	[CHROME_DIALECT_TYPESCRIPT] = "monotonic",
-};
+const char *const chrome_dialects[CHROME_DIALECTS + 1] = { CHROME_DIALECT_ROWS(NAME) NULL };
+static const char *const clocks[CHROME_DIALECTS] = { CHROME_DIALECT_ROWS(CLOCK) };
 
 void chrome_set_dialect(struct chrome_reading *st, enum chrome_dialect d)
 {
@@ -230,7 +221,8 @@ static const struct mark categories[] = {
 
 static const char *const clang_names[] = {
 	"Source",   "ParseClass", "InstantiateFunction", "InstantiateClass", "OptFunction",
-	"Frontend", "Backend",    "ExecuteCompiler",     "CodeGen Function", "PerformPendingInstantiations"
+	"Frontend", "Backend",    "ExecuteCompiler",     "CodeGen Function", "PerformPendingInstantiations",
+	NULL
 };
 
 /* Returns true for metadata of Node.js. */
@@ -260,10 +252,8 @@ static enum chrome_dialect event_mark(const struct chrome_record *rec)
 		                                 : CHROME_DIALECT_CHROME;
 	if (cat.n >= 4 && memcmp(cat.p, "node", 4) == 0 && (cat.n == 4 || cat.p[4] == '.' || cat.p[4] == ','))
 		return CHROME_DIALECT_NODE;
-	if (rec->ph == 'X' && cat.n == 0 && holds(args, "\"detail\""))
-		for (size_t i = 0; i < sizeof clang_names / sizeof clang_names[0]; i++)
-			if (slice_is(name, clang_names[i]))
-				return CHROME_DIALECT_CLANG;
+	if (rec->ph == 'X' && cat.n == 0 && holds(args, "\"detail\"") && slice_is_one_of(name, clang_names))
+		return CHROME_DIALECT_CLANG;
 	if (rec->ph == 'C' && slice_is(name, "Goroutines") && holds(args, "\"GCWaiting\""))
 		return CHROME_DIALECT_GO;
 	const struct slice all = slice_of(rec->p, (uint32_t)(rec->end - rec->p));

@@ -8,6 +8,7 @@
  */
 #include "chrome/chrome.h"
 
+#include "base/match.h"
 #include "base/os.h"
 
 #define MAX_FACTS (4u << 20) /* bytes of all facts */
@@ -212,18 +213,15 @@ void chrome_read_fact(struct chrome_reading *st, struct slice key, const struct 
 void chrome_read_metadata(struct chrome_reading *st)
 {
 	static const char *const others[] = { "process_name", "thread_name", "process_sort_index",
-		                              "thread_sort_index" };
+		                              "thread_sort_index", NULL };
 	const struct json_token *const name = &st->rec.of[CHROME_NAME];
 	const struct json_token *const args = &st->rec.of[CHROME_ARGS];
 	const struct slice key = json_token_text(name);
 	struct json_token value = *args;
 	unsigned n = 0;
 
-	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-		if (slice_is(key, others[i]))
-			return;
 	if (args->kind == JSON_ABSENT || *args->p != '{' || name->kind != JSON_STRING || key.n == 0 ||
-	    trace_meta(st->r->trace, key) != NULL)
+	    slice_is_one_of(key, others) || trace_meta(st->r->trace, key) != NULL)
 		return;
 	struct json_walk w = json_walk_again(args);
 	while (json_walk_next(&w) && ++n == 1)

@@ -20,7 +20,6 @@ static bool is_read(struct chrome_reading *st, enum chrome_member m, const struc
 		return rec->ph == 'X' || (json_whole(json_token_text(t), &v) && v == 0);
 	case CHROME_ID:
 	case CHROME_ID2:
-		return paired || rec->ph == 'C';
 	case CHROME_SCOPE:
 		return paired || rec->ph == 'C';
 	case CHROME_S:
@@ -153,7 +152,6 @@ bool chrome_member_fields(struct chrome_reading *st, struct batch *b, struct eve
 {
 	static const char kinds[] = "NODPvVc()=TpnR"; /* phases whose instants have a meaning of their own */
 	const char *const kind = chrome_is_sample(st) ? NULL : strchr(kinds, st->rec.ph);
-
 	const uint32_t args = e->nfields;
 
 	if (has_more(&st->rec) && !add_members(st, b, e, args))
@@ -166,6 +164,11 @@ bool chrome_member_fields(struct chrome_reading *st, struct batch *b, struct eve
 #define MAX_FRAMES 262144u
 #define MAX_BYTES (16u << 20)
 #define MAX_STACK 512u /* frames of a call stack */
+
+struct chrome_frame {
+	struct slice name;
+	struct slice parent; /* id; p NULL: a root */
+};
 
 void chrome_frames_free(struct chrome_frames *f)
 {
@@ -232,6 +235,12 @@ bool chrome_knows_frame(struct chrome_reading *st, const struct json_token *id)
 	return find_frame(&st->frames, chrome_text(&st->scratch, id)) != TABLE_NONE;
 }
 
+/* The index of the frame that calls the i-th, or TABLE_NONE. */
+static uint32_t find_caller(const struct chrome_frames *f, uint32_t i)
+{
+	return f->list[i].parent.p != NULL ? find_frame(f, f->list[i].parent) : TABLE_NONE;
+}
+
 bool chrome_call_stack(const struct chrome_reading *st, struct batch *b, const struct json_token *id,
                        struct value *stack)
 {
@@ -240,14 +249,12 @@ bool chrome_call_stack(const struct chrome_reading *st, struct batch *b, const s
 	uint32_t n = 0;
 
 	for (uint32_t i = leaf; i != TABLE_NONE && n < MAX_STACK; n++)
-		i = f->list[i].parent.p != NULL ? find_frame(f, f->list[i].parent) : TABLE_NONE;
+		i = find_caller(f, i);
 	struct value *const names = n > 0 ? arena_zalloc(&b->scratch, n, sizeof *names) : NULL;
 	if (names == NULL)
 		return false;
-	for (uint32_t k = 0, i = leaf; k < n; k++) {
+	for (uint32_t k = 0, i = leaf; k < n; k++, i = find_caller(f, i))
 		names[k] = value_string(f->list[i].name);
-		i = f->list[i].parent.p != NULL ? find_frame(f, f->list[i].parent) : TABLE_NONE;
-	}
 	st->r->referred += n * sizeof *names;
 	*stack = (struct value){ .type = VALUE_LIST, .element = VALUE_STRING, .count = n, .values = names };
 	return true;
