@@ -389,7 +389,7 @@ bool ndjson_read_class(struct ndjson_reading *st)
 	if (k == NULL)
 		return false;
 	k->cls = trace_plan_class(st->r->trace, &like);
-	if (k->cls == NULL || !ndjson_index_types(k))
+	if (k->cls == NULL || (k->cls->nfields > NDJSON_FEW_FIELDS && !ndjson_index_types(&k->types, k->cls)))
 		return drop_entry(st, &st->classes);
 	return true;
 }
@@ -478,17 +478,11 @@ static bool read_head(struct ndjson_reading *st, struct event *e, struct ndjson_
 	return true;
 }
 
-/* Returns true if ndjson_event() will be called for the line. */
-static bool is_wanted(const struct ndjson_reading *st)
-{
-	const unsigned need = st->line.type == NDJSON_STRUCTURE ? WANT_STRUCTURE : WANT_TIMES;
-
-	return (st->r->want & need) != 0 && (st->r->want & WANT_RAW) == 0;
-}
-
 bool ndjson_read_event(struct ndjson_reading *st)
 {
 	const struct ndjson_target to = { .b = &st->no_batch, .arena = &st->scratch };
+	const unsigned need = st->line.type == NDJSON_STRUCTURE ? WANT_STRUCTURE : WANT_TIMES;
+	const bool is_wanted = (st->r->want & need) != 0 && (st->r->want & WANT_RAW) == 0;
 	struct ndjson_entry *entry;
 
 	st->event = (struct event){ .ts = 0 };
@@ -498,7 +492,7 @@ bool ndjson_read_event(struct ndjson_reading *st)
 	if (st->event.name.p == NULL)
 		return false;
 	st->entry = entry;
-	if (!is_wanted(st))
+	if (!is_wanted) /* else ndjson_event() is called, and reads them */
 		ndjson_read_fields(st, &to, entry);
 	return true;
 }

@@ -4,6 +4,7 @@
  *   format.c        probe, row of the format
  *   read.c          the reader: lines, their members and types
  *   meaning.c       meaning of lines: the trace, tracks, classes, events, the end
+ *   properties.c    properties of classes, in their lines
  *   read_fields.c   fields of a line and their values
  *   raw.c           lines as raw records
  *   write.c         lines of the writer
@@ -36,6 +37,7 @@ enum ndjson_rule {
 extern const struct rule ndjson_rules[NDJSON_RULE_COUNT + 1];
 extern const struct reader_ops ndjson_reader_ops;
 
+#define NDJSON_FEW_FIELDS 16    /* up to this number, names are compared with each other; else in a table */
 #define NDJSON_MAX_FIELDS 65535 /* of an event */
 #define NDJSON_MAX_CLASSES 65536
 #define NDJSON_MAX_TEXT (64u << 20) /* total bytes of lines of tracks and classes */
@@ -232,6 +234,7 @@ bool ndjson_get_number(const struct ndjson_line *line, enum ndjson_member m, uin
 /* Returns true if the array t has this text as an element. */
 bool ndjson_array_has(const struct json_token *t, const char *name);
 
+/* Returns NULL if no line has the index. */
 struct ndjson_entry *ndjson_find_entry(const struct ndjson_index *k, uint64_t index);
 
 /* Return false after a finding or on OOM. */
@@ -272,8 +275,8 @@ struct ndjson_target {
 uint32_t ndjson_read_fields(struct ndjson_reading *st, const struct ndjson_target *to,
                             const struct ndjson_entry *entry);
 
-/* Fills entry->types if the class has many fields. */
-bool ndjson_index_types(struct ndjson_entry *entry);
+/* Adds the types that the class declares for its fields, by name; VALUE_NONE: one that is never expected. */
+bool ndjson_index_types(struct tabletext *to, const struct class *c);
 
 /* Returns an enum value_type; VALUE_NONE: no type has the name. */
 unsigned ndjson_type_of_name(struct slice name);
@@ -284,7 +287,7 @@ struct slice ndjson_string_of(const struct ndjson_target *to, const struct json_
 /* Replaces \xHH and \\ by bytes.  p NULL: *bad is set, or OOM. */
 struct slice ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad);
 
-/* ---- properties of classes ---- */
+/* ---- properties.c ---- */
 
 /* Writes the members of a class line for the properties of the plan. */
 void ndjson_put_properties(struct text *t, const struct plan *m);

@@ -515,14 +515,6 @@ bool ndjson_read_by_type(struct ndjson_reading *st)
 	}
 }
 
-/* Returns true for a track or class: writers put those of a batch before its events, so a new batch keeps the
- * order of the input. */
-static bool starts_batch(const struct ndjson_reading *st)
-{
-	return (st->line.type == NDJSON_TRACK || st->line.type == NDJSON_CLASS) &&
-	       (st->r->want & (WANT_RAW | WANT_TIMES)) == WANT_TIMES;
-}
-
 /* Parses a line again, because it may have moved, without repeating its findings. */
 static bool parse_quietly(struct ndjson_reading *st, const char *end)
 {
@@ -575,7 +567,10 @@ static enum record_status read_line_at(struct ndjson_reading *st, struct record 
 	st->readable = was_read || deferred
 	                   ? parse_quietly(st, rec->end)
 	                   : ndjson_parse_line(st, rec->p, ndjson_text_end(rec->p, rec->end));
-	st->deferred = !deferred && !was_read && st->readable && starts_batch(st);
+	/* writers put the tracks and classes of a batch before its events: a new batch keeps the order */
+	st->deferred = !deferred && !was_read && st->readable &&
+	               (st->line.type == NDJSON_TRACK || st->line.type == NDJSON_CLASS) &&
+	               (st->r->want & (WANT_RAW | WANT_TIMES)) == WANT_TIMES;
 	if (st->deferred)
 		return RECORD_BREAK;
 	st->readable = was_read || (st->readable && ndjson_read_by_type(st));

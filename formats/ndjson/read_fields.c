@@ -1,8 +1,9 @@
 /*
  * Reads the fields of a line and their values, by the rules of the section "Types" of the manual page. Fields
  * are `args`, an object, with `types` for types that the JSON does not show; or `pairs`, a list.  Names are
- * compared with each other up to FEW, then found in a table, so the time is linear.  Recursion is bounded by
- * NDJSON_MAX_VALUES; values of a list are collected on a stack and copied once when the list ends.
+ * compared with each other up to NDJSON_FEW_FIELDS, then found in a table, so the time is linear.  Recursion
+ * is bounded by NDJSON_MAX_VALUES; values of a list are collected on a stack and copied once when the list
+ * ends.
  */
 #include "ndjson/ndjson.h"
 
@@ -12,8 +13,6 @@
 #include "model/event_traits.h"
 #include "model/value.h"
 #include "out/kind.h"
-
-#define FEW 16 /* fields; their names are compared pairwise */
 
 struct fault {
 	const char *at;
@@ -26,7 +25,7 @@ struct reading {
 	const struct ndjson_target *to;
 	const struct ndjson_entry *entry; /* the class; NULL: none */
 	uint32_t n;                       /* fields in the batch after b->nfields */
-	struct tabletext seen;            /* of args, with more than FEW: their names */
+	struct tabletext seen;            /* of args, with more than NDJSON_FEW_FIELDS: their names */
 	struct fault fault;               /* of the current field */
 };
 
@@ -449,36 +448,28 @@ unsigned ndjson_type_of_name(struct slice type_name)
 	return type < VALUE_TYPES ? type : VALUE_NONE;
 }
 
-bool ndjson_index_types(struct ndjson_entry *entry)
+bool ndjson_index_types(struct tabletext *to, const struct class *c)
 {
-	const struct class *const c = entry->cls;
-
-	if (c->nfields <= FEW)
-		return true;
-	for (uint32_t i = c->nfields; i-- > 0;) /* the first of equal names counts */
-		if (!tabletext_put(&entry->types, c->fields[i].name, c->fields[i].value))
+	for (uint32_t i = c->nfields; i-- > 0;) { /* the first of equal names counts */
+		const struct class_field *const f = &c->fields[i];
+		if (!tabletext_put(to, f->name, ndjson_expectable(f->value) ? f->value : VALUE_NONE))
 			return false;
+	}
 	return true;
 }
 
-static unsigned expected_type(struct reading *g, struct slice name)
+static unsigned expected_type(const struct reading *g, struct slice name)
 {
 	const struct class *const c = g->entry != NULL ? g->entry->cls : NULL;
-	unsigned type = VALUE_NONE;
 
-	if (c == NULL || c->nfields == 0)
-		return VALUE_NONE;
-	if (c->nfields > FEW) {
+	if (c != NULL && c->nfields > NDJSON_FEW_FIELDS) {
 		const uint32_t found = tabletext_get(&g->entry->types, name);
-		type = found != TABLE_NONE ? found : VALUE_NONE;
-		return ndjson_expectable(type) ? type : VALUE_NONE;
+		return found != TABLE_NONE ? found : VALUE_NONE;
 	}
-	for (uint32_t i = 0; i < c->nfields; i++)
-		if (slice_equal(c->fields[i].name, name)) {
-			type = c->fields[i].value;
-			break;
-		}
-	return ndjson_expectable(type) ? type : VALUE_NONE;
+	for (uint32_t i = 0; c != NULL && i < c->nfields; i++)
+		if (slice_equal(c->fields[i].name, name))
+			return ndjson_expectable(c->fields[i].value) ? c->fields[i].value : VALUE_NONE;
+	return VALUE_NONE;
 }
 
 static const struct field *fields_so_far(const struct reading *g)
@@ -488,14 +479,14 @@ static const struct field *fields_so_far(const struct reading *g)
 	return b->fields != NULL ? b->fields + b->nfields : NULL;
 }
 
-/* Adds a name to the table, which begins with the first FEW names. */
+/* Adds a name to the table, which begins with the first NDJSON_FEW_FIELDS names. */
 static bool add_name(struct reading *g, struct slice name)
 {
 	const struct field *const f = fields_so_far(g);
 
-	if (g->n < FEW)
+	if (g->n < NDJSON_FEW_FIELDS)
 		return true;
-	for (uint32_t i = 0; g->n == FEW && i < FEW; i++)
+	for (uint32_t i = 0; g->n == NDJSON_FEW_FIELDS && i < NDJSON_FEW_FIELDS; i++)
 		if (!tabletext_put(&g->seen, f[i].name, 1))
 			return false;
 	return tabletext_put(&g->seen, name, 1);
@@ -503,8 +494,8 @@ static bool add_name(struct reading *g, struct slice name)
 
 static bool has_name(const struct reading *g, struct slice name)
 {
-	return g->n > FEW ? tabletext_get(&g->seen, name) != TABLE_NONE
-	                  : field_find(fields_so_far(g), g->n, name) != NULL;
+	return g->n > NDJSON_FEW_FIELDS ? tabletext_get(&g->seen, name) != TABLE_NONE
+	                                : field_find(fields_so_far(g), g->n, name) != NULL;
 }
 
 /* ---- fields ---- */

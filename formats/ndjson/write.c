@@ -205,18 +205,6 @@ static void put_class(struct text *t, const struct class *c, bool raw)
 	text_str(t, c->nfields > 0 ? "]}\n" : "}\n");
 }
 
-/* The first of fields with equal names counts. */
-static bool index_types(struct ndjson_class *d, const struct class *c)
-{
-	for (uint32_t i = c->nfields; i-- > 0;) {
-		const struct class_field *const f = &c->fields[i];
-		const unsigned type = ndjson_expectable(f->value) ? f->value : VALUE_NONE;
-		if (!tabletext_put(&d->types, f->name, type))
-			return false;
-	}
-	return true;
-}
-
 static struct slice copy_text(struct ndjson_state *st, const struct text *t)
 {
 	return t->failed ? SLICE_NONE : arena_copy(&st->arena, slice_of(t->p, t->n));
@@ -250,16 +238,7 @@ static bool declare_class(struct ndjson_state *st, struct class *c, bool raw)
 	d->text = copy_text(st, &t);
 	text_free(&t);
 	c->declared = d;
-	return d->text.p != NULL && index_types(d, c);
-}
-
-static void put_class_line(struct text *t, const struct ndjson_class *d)
-{
-	if (!d->is_new)
-		return;
-	text_str(t, "{\"type\":\"class\"");
-	put_member_u64(t, "index", d->index);
-	text_slice(t, d->line);
+	return d->text.p != NULL && ndjson_index_types(&d->types, c);
 }
 
 /* ---- the end ---- */
@@ -281,22 +260,19 @@ static uint64_t lost_before(const struct trace_origin *origin, const char *id)
 	return 0;
 }
 
-static bool is_lost(const struct ledger *lost, struct slice id)
-{
-	for (size_t i = 0; i < lost->n; i++)
-		if (slice_is(id, lost->rows[i].loss->id))
-			return true;
-	return false;
-}
-
 static void put_losses(struct text *t, const struct ledger *lost, const struct trace_origin *origin)
 {
 	bool any = false;
 
 	text_str(t, ",\"losses\":{");
-	for (uint32_t i = 0; origin != NULL && i < origin->nlosses; i++)
-		if (!is_lost(lost, origin->losses[i].id))
-			put_loss(t, origin->losses[i].id, origin->losses[i].count, &any);
+	for (uint32_t i = 0; origin != NULL && i < origin->nlosses; i++) {
+		const struct trace_loss *const l = &origin->losses[i];
+		size_t k = 0;
+		while (k < lost->n && !slice_is(l->id, lost->rows[k].loss->id))
+			k++;
+		if (k == lost->n)
+			put_loss(t, l->id, l->count, &any);
+	}
 	for (size_t i = 0; i < lost->n; i++) {
 		const char *const id = lost->rows[i].loss->id;
 		const uint64_t before = lost_before(origin, id), n = lost->rows[i].count;
@@ -442,8 +418,14 @@ static void render_batch(const void *state, const struct batch *b, struct chunk 
 	ndjson_shapes_init(&shapes);
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		put_track_line(&chunk->text, b->tracks[i]);
-	for (uint32_t i = 0; i < b->nclasses; i++)
-		put_class_line(&chunk->text, class_of(b->classes[i]));
+	for (uint32_t i = 0; i < b->nclasses; i++) {
+		const struct ndjson_class *const c = class_of(b->classes[i]);
+		if (!c->is_new)
+			continue;
+		text_str(&chunk->text, "{\"type\":\"class\"");
+		put_member_u64(&chunk->text, "index", c->index);
+		text_slice(&chunk->text, c->line);
+	}
 	for (uint32_t i = 0; i < b->n; i++)
 		render_event(state, &shapes, b, &b->events[i], chunk);
 }

@@ -12,7 +12,6 @@
 #include "out/field_names.h"
 #include "out/kind.h"
 
-#define FEW 16        /* up to this number, field_names_may_repeat() compares each name with each */
 #define MAX_DEPTH 200 /* nesting; readers return less */
 
 const struct loss ndjson_losses[NDJSON_LOSSES + 1] = {
@@ -410,7 +409,7 @@ static bool fits_object(const struct field *f, uint32_t n, struct text *t)
 	for (uint32_t i = 0; i < n; i++)
 		if (!slice_is_utf8(f[i].name))
 			return false;
-	if (n <= FEW)
+	if (n <= NDJSON_FEW_FIELDS)
 		return !field_names_may_repeat(f, n);
 	for (uint32_t i = 0; i < n && fits && !t->failed; i++) {
 		fits = tabletext_get(&seen, f[i].name) == TABLE_NONE;

@@ -102,14 +102,6 @@ static bool add_names(const struct ndjson_line *line, const struct ndjson_faults
 	return true;
 }
 
-/* Whether the fault of dur_ns is that the span ends too late: the reader shortens such a span. */
-static bool is_late_end(const struct ndjson_line *line)
-{
-	uint64_t v;
-
-	return line->type == NDJSON_SPAN && ndjson_get_number(line, NDJSON_M_DUR, UINT64_MAX, &v);
-}
-
 /* Writes a member without its faults, or nothing. */
 static void put_member(struct ndjson_reading *st, struct text *to, enum ndjson_member m,
                        const struct json_walk *w, struct tabletext *names)
@@ -120,7 +112,10 @@ static void put_member(struct ndjson_reading *st, struct text *to, enum ndjson_m
 	const bool faulty = first != NULL && first->at < t->end;
 	const bool parts =
 	    m == NDJSON_M_ARGS || m == NDJSON_M_PAIRS || m == NDJSON_M_FIELDS || m == NDJSON_M_LOSSES;
-	const bool late = m == NDJSON_M_DUR && is_late_end(&st->line);
+	uint64_t v;
+	/* a span that ends too late, which the reader shortens */
+	const bool late = m == NDJSON_M_DUR && st->line.type == NDJSON_SPAN &&
+	                  ndjson_get_number(&st->line, m, UINT64_MAX, &v);
 
 	if (faulty && m != NDJSON_M_TYPES && !(first->at > t->p && parts) && !(first->at == t->p && late))
 		return;
@@ -385,9 +380,11 @@ static bool look_at_line(struct ndjson_ahead *a, const char *p, const char *e, u
 	return put_index(a, type == NDJSON_TRACK ? &a->tracks : &a->classes, index, offset);
 }
 
-/* Searches the lines up to AHEAD bytes after in->p that were not searched yet.  Returns false on OOM. */
-static bool look(struct recovery *rc, struct ndjson_ahead *a)
+/* Searches the lines up to AHEAD bytes after in->p that were not searched yet.  Moves the window; the bytes
+ * from rc->at on stay.  Returns NULL on OOM. */
+static const struct ndjson_ahead *look(struct recovery *rc)
 {
+	struct ndjson_ahead *const a = &((struct ndjson_recovery *)rc->state)->ahead;
 	struct input *const in = rc->r->in;
 	const uint64_t here = input_offset(in, in->p);
 	const size_t held = (size_t)(here - rc->at);
@@ -406,38 +403,30 @@ static bool look(struct recovery *rc, struct ndjson_ahead *a)
 			break;
 		}
 		const char *const end = feed != NULL ? feed : limit;
-		if (!look_at_line(a, p, end, a->to, here))
-			return false;
+		if (!look_at_line(a, p, end, a->to, here)) {
+			rc->r->no_memory = true;
+			return NULL;
+		}
 		a->to = a->looked = input_offset(in, end) + (feed != NULL);
 	}
-	return true;
+	return a;
 }
 
-/* Whether a line up to 1 MiB after in->p has this index.  Moves the window; the bytes from rc->at on stay. */
+/* Whether a line up to 1 MiB after in->p has this index. */
 static bool is_ahead(struct recovery *rc, bool track, uint64_t index)
 {
-	struct ndjson_recovery *const s = rc->state;
-	struct ndjson_ahead *const a = &s->ahead;
+	const struct ndjson_ahead *const a = look(rc);
+	const uint32_t found = a != NULL ? table64_get(track ? &a->tracks : &a->classes, index) : TABLE_NONE;
 
-	if (!look(rc, a)) {
-		rc->r->no_memory = true;
-		return false;
-	}
-	const uint32_t found = table64_get(track ? &a->tracks : &a->classes, index);
 	return found != TABLE_NONE && a->list[found] >= input_offset(rc->r->in, rc->r->in->p);
 }
 
 bool ndjson_type_is_ahead(struct recovery *rc, enum ndjson_type type)
 {
-	const struct input *const in = rc->r->in;
-	struct ndjson_recovery *const s = rc->state;
+	const struct ndjson_ahead *const a = look(rc);
+	const uint64_t here = input_offset(rc->r->in, rc->r->in->p);
 
-	if (!look(rc, &s->ahead)) {
-		rc->r->no_memory = true;
-		return false;
-	}
-	return type == NDJSON_TRACE ? s->ahead.head == input_offset(in, in->p) + 1
-	                            : s->ahead.end > input_offset(in, in->p);
+	return a != NULL && (type == NDJSON_TRACE ? a->head == here + 1 : a->end > here);
 }
 
 static void forget_line(struct recovery *rc)

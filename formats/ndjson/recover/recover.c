@@ -290,12 +290,6 @@ static const char *recover_damaged(struct recovery *rc, const char *p, const cha
 	return stop;
 }
 
-/* Whether the output has more than the line of type trace: a second such line begins another trace. */
-static bool has_lines(const struct ndjson_recovery *s)
-{
-	return s->next_track + s->next_class + s->records > 0;
-}
-
 /* Recovers the record at the brace p.  Returns its end; NULL: OOM. */
 static const char *recover_record(struct recovery *rc, const char *p, const char *e)
 {
@@ -307,8 +301,10 @@ static const char *recover_record(struct recovery *rc, const char *p, const char
 		return recover_damaged(rc, p, e);
 	if (!ndjson_accept(rc, p, end)) {
 		note_fault(s);
-		s->over |= s->rule == NDJSON_RULE_VERSION ||
-		           (s->rule == NDJSON_RULE_UNEXPECTED_LINE && !s->ended && has_lines(s));
+		/* a second line of type trace, after others, begins another trace */
+		s->over |=
+		    s->rule == NDJSON_RULE_VERSION || (s->rule == NDJSON_RULE_UNEXPECTED_LINE && !s->ended &&
+		                                       s->next_track + s->next_class + s->records > 0);
 		text = mend(rc, true, end, e);
 		if (text == NULL) {
 			pass_over(rc, p);
