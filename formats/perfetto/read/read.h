@@ -7,13 +7,14 @@
  * profiles.c) or a fact (facts.c).  The result is in st->event and the lists `before` and `after`.  If events
  * are wanted, values.c makes events of the model, or raw.c those of raw packets.
  *
- *   read.c        the reader: events of a record, the look-ahead
+ *   read.c        the reader: findings, events of a record, the look-ahead
  *   frames.c      frames, the search after damage, packets above the limit, recovery
  *   packets.c     fields of a packet, compressed packets
  *   check.c       packets against the schema: wire types, enums, texts
  *   sequences.c   state of sequences, interned data
  *   clocks.c      clock snapshots, conversion of times
- *   tracks.c      descriptors, tracks of the model, lanes
+ *   tracks.c      descriptors
+ *   lanes.c       tracks of the model, lanes
  *   events.c      track events: kind, time, track
  *   counters.c    values of counters in track events
  *   nesting.c     begins and ends of a track, arrows
@@ -32,10 +33,9 @@
 #include "base/compiler.h"
 #include "perfetto/read/state.h"
 
-/* ---- findings ---- */
+/* ---- read.c ---- */
 
-/* Whether recovery drops a packet for this rule: it cannot be read, or Perfetto refuses the file for it. */
-bool pf_breaks(enum pf_rule rule);
+extern const struct reader_ops perfetto_reader_ops;
 
 /* Reports a finding of the record: its offset is that of the packet. */
 void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...) COLD PRINTF(3, 4);
@@ -55,9 +55,11 @@ int pf_probe(struct slice head, bool complete);
 const char *pf_frame(struct pf_state *st, struct record *rec, struct slice *content,
                      enum record_status *status);
 
-/* Removes the first packet from `rest`; frame: with its tag and size.  Returns false if it is absent or cut.
- */
+/* Removes the first packet from `rest`; frame: with its tag and size.  Returns false if none is whole. */
 bool pf_next_frame(struct slice *rest, struct slice *frame, struct slice *content);
+
+/* Whether recovery drops a packet for this rule: it cannot be read, or Perfetto refuses the file for it. */
+bool pf_breaks(enum pf_rule rule);
 
 /* ---- packets.c ---- */
 
@@ -191,16 +193,25 @@ void pf_name_task(struct pf_state *st, struct pf_track *t, struct slice key, str
 void pf_old_descriptor(struct pf_state *st, struct slice bytes, bool is_thread);
 void pf_process_tree(struct pf_state *st, struct slice bytes);
 
+/* Returns the key of a plain track in st->own_children. */
+uint64_t pf_sibling_key(const struct pf_state *st, uint64_t parent, struct slice name);
+
+/* Returns the first requirement (bits of enum pf_needs) that the track, as described so far, does not meet,
+ * as text; NULL: it meets all. */
+const char *pf_lacking(const struct pf_state *st, const struct pf_track *t, uint8_t needs);
+
+/* Reports tracks whose parents lead to no root, and tracks that are never described. */
+void pf_tracks_end(struct pf_state *st);
+void pf_tracks_free(struct pf_state *st);
+
+/* ---- lanes.c ---- */
+
 /* Returns the track of the model.  name: of the event, for tracks without a name; may be empty. */
 const struct track *pf_model(struct pf_state *st, struct pf_track *t, struct slice name);
 
 /* Assigns a lane to a track of a group; pf_lane_free() gives it back. */
 const struct track *pf_lane_take(struct pf_state *st, struct pf_track *t, struct slice name);
 void pf_lane_free(struct pf_state *st, struct pf_track *t);
-
-/* Reports tracks whose parents lead to no root, and tracks that are never described. */
-void pf_tracks_end(struct pf_state *st);
-void pf_tracks_free(struct pf_state *st);
 
 /* ---- events.c ---- */
 
@@ -307,10 +318,6 @@ void pf_arrows_sort(struct pf_state *st);
 void pf_defer(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
               uint64_t record) COLD;
 
-/* Returns as text the first requirement (bits of enum pf_needs) that the track, as described so far, does not
- * meet; NULL: it meets all. */
-const char *pf_lacking(const struct pf_state *st, const struct pf_track *t, uint8_t needs);
-
 /* Defers the finding that the track does not meet the requirements of the current event.  s: see struct
  * pf_deferred. */
 void pf_defer_legacy(struct pf_state *st, const struct pf_track *t, const struct pf_sequence *s,
@@ -414,9 +421,5 @@ void pf_facts(struct pf_state *st);
 /* ---- raw.c ---- */
 
 void pf_raw_fields(struct pf_state *st, const struct record *rec, struct batch *b, struct event *e);
-
-/* ---- read.c ---- */
-
-extern const struct reader_ops perfetto_reader_ops;
 
 #endif
