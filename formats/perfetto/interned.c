@@ -409,22 +409,17 @@ void perfetto_args(struct perfetto_state *st, const struct batch *b, const struc
  * as a field of the event.  A frame has only a name, so frames and functions have the same iids.
  */
 
-static void define_frame(struct perfetto_state *st, uint32_t iid)
-{
-	const size_t at = wire_open(&st->defs, PF_interned_frames);
-
-	wire_number(&st->defs, PF_entry_iid, iid);
-	wire_number(&st->defs, PF_frame_function_name_id, iid);
-	wire_close(&st->defs, at);
-}
-
 static uint32_t frame_iid(struct perfetto_state *st, struct slice name)
 {
 	const uint32_t known = st->tables[KIND_FUNCTION].n;
 	const uint32_t iid = perfetto_intern(st, KIND_FUNCTION, name);
 
-	if (iid > known)
-		define_frame(st, iid);
+	if (iid > known) {
+		const size_t at = wire_open(&st->defs, PF_interned_frames);
+		wire_number(&st->defs, PF_entry_iid, iid);
+		wire_number(&st->defs, PF_frame_function_name_id, iid);
+		wire_close(&st->defs, at);
+	}
 	if (iid == 0)
 		perfetto_lose(st, PERFETTO_FRAMES, 1);
 	return iid;

@@ -193,15 +193,6 @@ static bool add_track(struct perfetto_state *st, struct track *t, struct perfett
 	return true;
 }
 
-/* A lane is a sibling of its thread, a child is below it. */
-static void place_below(struct perfetto_track *k, const struct track *t, const struct perfetto_track *parent)
-{
-	k->pid = parent->pid;
-	k->tid = parent->tid;
-	k->parent = t->lane > 0 ? parent->parent : parent->uuid;
-	k->name = t->lane > 0 ? parent->name : t->name;
-}
-
 bool perfetto_declare_track(struct perfetto_state *st, struct track *t)
 {
 	struct perfetto_track *const k = arena_zalloc(&st->arena, 1, sizeof *k);
@@ -211,9 +202,13 @@ bool perfetto_declare_track(struct perfetto_state *st, struct track *t)
 	if (k == NULL)
 		return false;
 	k->uuid = ++st->uuid;
-	if ((t->lane > 0 || t->is_child) && parent != NULL)
-		place_below(k, t, parent);
-	else {
+	if ((t->lane > 0 || t->is_child) && parent != NULL) {
+		/* a lane is a sibling of its thread, a child is below it */
+		k->pid = parent->pid;
+		k->tid = parent->tid;
+		k->parent = t->lane > 0 ? parent->parent : parent->uuid;
+		k->name = t->lane > 0 ? parent->name : t->name;
+	} else {
 		k->parent = k->uuid;
 		k->name = t->name;
 		if (t->kind == TRACK_PROCESS)
@@ -265,12 +260,9 @@ static void put_process(struct perfetto_state *st, struct text *t, const struct 
 		wire_slice(t, PF_process_process_labels, slice_str(label));
 	}
 	if (k->host.n > 0) {
-		struct text host = { .n = 0 };
-		text_str(&host, "host ");
-		text_slice(&host, k->host);
-		perfetto_put_text(st, t, PF_process_process_labels, slice_of(host.p, host.n));
-		t->failed |= host.failed;
-		text_free(&host);
+		const struct slice host = ARENA_JOIN(&st->arena, SLICE_LIT("host "), k->host);
+		t->failed |= host.p == NULL;
+		perfetto_put_text(st, t, PF_process_process_labels, host);
 	}
 	wire_close(t, at);
 }

@@ -30,27 +30,18 @@ static void put_empty(struct perfetto_state *st, const char *text)
 
 /* ---- JSON ---- */
 
-static struct value parse_double(struct slice s)
-{
-	double v;
-
-	return decimal_read_f64(s, &v) && isfinite(v) ? (struct value){ .type = VALUE_F64, .f64 = v }
-	                                              : (struct value){ .type = VALUE_NONE };
-}
-
 struct value perfetto_json_number(struct slice s)
 {
 	enum json_kind kind = JSON_ABSENT;
-	uint64_t v;
+	struct value v = { .type = VALUE_NONE };
 
 	if (!json_is_number(s, &kind))
-		return (struct value){ .type = VALUE_NONE };
-	const bool is_integer = kind == JSON_UINT || (kind == JSON_INT && !slice_is(s, "-0"));
-	if (!is_integer)
-		return parse_double(s);
-	if (!json_integer(s, &v))
-		return (struct value){ .type = VALUE_NONE };
-	return (struct value){ .type = kind == JSON_UINT ? VALUE_U64 : VALUE_I64, .u64 = v };
+		return v;
+	if (kind == JSON_NUMBER || slice_is(s, "-0"))
+		v.type = decimal_read_f64(s, &v.f64) && isfinite(v.f64) ? VALUE_F64 : VALUE_NONE;
+	else if (json_integer(s, &v.u64))
+		v.type = kind == JSON_UINT ? VALUE_U64 : VALUE_I64;
+	return v;
 }
 
 static void put_json_number(struct perfetto_state *st, struct slice s)
@@ -108,16 +99,6 @@ static const char *put_entries(struct perfetto_state *st, struct json *x, const 
 	return p;
 }
 
-static void put_json_string(struct perfetto_state *st, struct slice s, enum json_kind kind)
-{
-	struct arena a = { .used = 0 };
-
-	s = unescape(st, &a, s, kind);
-	if (s.p != NULL)
-		put_string(st, s);
-	arena_free(&a);
-}
-
 static const char *put_scalar(struct perfetto_state *st, struct json *x, const char *p, const char *e)
 {
 	enum json_kind kind;
@@ -126,14 +107,16 @@ static const char *put_scalar(struct perfetto_state *st, struct json *x, const c
 	if (q == NULL)
 		return NULL;
 	const struct slice s = json_text(p, q, kind);
+	struct arena a = { .used = 0 };
 	if (json_is_string(kind))
-		put_json_string(st, s, kind);
+		put_string(st, unescape(st, &a, s, kind));
 	else if (kind == JSON_TRUE || kind == JSON_FALSE)
 		wire_number(&st->body, PF_annotation_bool_value, kind == JSON_TRUE);
 	else if (kind == JSON_NULL)
 		put_empty(st, "null");
 	else
 		put_json_number(st, s);
+	arena_free(&a);
 	return q;
 }
 
@@ -173,13 +156,6 @@ static void put_double(struct perfetto_state *st, double v)
 		return;
 	}
 	wire_double(&st->body, PF_annotation_double_value, v);
-}
-
-static void put_bytes(struct perfetto_state *st, struct slice s)
-{
-	wire_head(&st->body, PF_annotation_string_value, 2 + 2 * (size_t)s.n);
-	text_add(&st->body, "0x", 2);
-	text_hex(&st->body, s.p, s.n);
 }
 
 /* Writes an interned text of a list. */
@@ -288,7 +264,9 @@ void perfetto_value(struct perfetto_state *st, const struct value *v, unsigned d
 		put_string(st, value_text(v));
 		break;
 	case VALUE_BYTES:
-		put_bytes(st, value_text(v));
+		wire_head(&st->body, PF_annotation_string_value, 2 + 2 * (size_t)v->count);
+		text_add(&st->body, "0x", 2);
+		text_hex(&st->body, v->p, v->count);
 		break;
 	case VALUE_JSON:
 		put_json(st, value_text(v), depth);

@@ -192,15 +192,7 @@ static struct slice series_name(struct arena *a, struct slice event, struct slic
 {
 	if (slice_is(key, "value") || key.n == 0)
 		return event;
-	if (event.n == 0)
-		return key;
-	char *const p = arena_alloc(a, (size_t)event.n + 1 + key.n);
-	if (p == NULL)
-		return SLICE_NONE;
-	memcpy(p, event.p, event.n);
-	p[event.n] = ' ';
-	memcpy(p + event.n + 1, key.p, key.n);
-	return slice_of(p, (size_t)event.n + 1 + key.n);
+	return event.n == 0 ? key : ARENA_JOIN(a, event, SLICE_LIT(" "), key);
 }
 
 static void put_counter_track(struct perfetto_state *st, const struct event *e, struct slice key,
@@ -357,11 +349,6 @@ static void put_span_apart(struct perfetto_state *st, const struct batch *b, con
 		put_end(st, end, uuid);
 }
 
-static bool fits_below(const struct perfetto_track *k, uint64_t end)
-{
-	return k->nends == 0 || (k->nends < MAX_DEPTH && end <= k->ends[k->nends - 1]);
-}
-
 static void put_span(struct perfetto_state *st, const struct batch *b, const struct event *e, uint64_t ts,
                      uint64_t end)
 {
@@ -372,7 +359,7 @@ static void put_span(struct perfetto_state *st, const struct batch *b, const str
 		return;
 	}
 	put_ends(st, k, ts, true);
-	if (!fits_below(k, end)) {
+	if (k->nends > 0 && (k->nends >= MAX_DEPTH || end > k->ends[k->nends - 1])) {
 		perfetto_lose(st, PERFETTO_ASIDE, 1);
 		put_span_apart(st, b, e, k->name, ts, end);
 		return;

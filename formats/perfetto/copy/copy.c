@@ -435,14 +435,6 @@ static bool begin_packed(struct pfc_copy *copy, struct slice frame, const struct
 	return copy->unpacked;
 }
 
-static void handle_all_inner(struct pfc_copy *copy, const struct copied *rec)
-{
-	for (size_t before = 1; copy->at != before && copy->at < copy->inner.n;) {
-		before = copy->at;
-		handle_inner(copy, rec);
-	}
-}
-
 /* Writes the packets in a compressed packet, or that packet as it is if none has changed.  If its packets had
  * no records, they are copied or left out together. */
 static void end_packed(struct pfc_copy *copy)
@@ -451,8 +443,11 @@ static void end_packed(struct pfc_copy *copy)
 
 	if (!copy->unpacked)
 		return;
-	if (copy->at == 0 && copy->copying)
-		handle_all_inner(copy, &copy->packed_record);
+	size_t before = copy->at == 0 && copy->copying ? 1 : copy->at;
+	while (copy->at != before && copy->at < copy->inner.n) {
+		before = copy->at;
+		handle_inner(copy, &copy->packed_record);
+	}
 	copy->unpacked = false;
 	t->failed |= copy->carrier.failed || copy->inner.failed || copy->out.failed;
 	if (!copy->copying || t->failed)

@@ -52,14 +52,6 @@ uint32_t pfc_new_sequence(uint32_t v, uint64_t renumber)
 
 /* ---- messages below a packet ---- */
 
-static void put_fixed(struct text *t, unsigned field, uint64_t v)
-{
-	double d;
-
-	memcpy(&d, &v, sizeof d);
-	wire_double(t, field, d);
-}
-
 /* Writes a changed field.  Returns false, and writes nothing, for other fields. */
 typedef bool put_changed(struct text *t, const struct pf_wire *w, const struct pfc_change *x);
 
@@ -128,13 +120,6 @@ static bool is_name(uint32_t number)
 	}
 }
 
-/* Whether the end of a state has the field. */
-static bool is_end(uint32_t number)
-{
-	return number == PF_event_type || number == PF_event_track_uuid ||
-	       number == PF_event_timestamp_delta_us || number == PF_event_timestamp_absolute_us;
-}
-
 /* Writes a field of an event of a CPU profile, or leaves it out.  Returns false for other fields. */
 static bool put_profile(struct text *t, const struct pf_wire *w, const struct pfc_change *x)
 {
@@ -164,8 +149,11 @@ static void put_event(struct text *t, struct slice s, const struct pfc_change *x
 	bool has_value = false;
 
 	while (pf_wire_next(&w)) {
-		if ((x->new_json.p != NULL && put_profile(t, &w, x)) ||
-		    (x->only_end && !is_end(pf_wire_number(&w))))
+		const uint32_t number = pf_wire_number(&w);
+		const bool is_of_end = number == PF_event_type || number == PF_event_track_uuid ||
+		                       number == PF_event_timestamp_delta_us ||
+		                       number == PF_event_timestamp_absolute_us;
+		if ((x->new_json.p != NULL && put_profile(t, &w, x)) || (x->only_end && !is_of_end))
 			continue;
 		switch (w.tag) {
 		case PF_TAG(PF_event_timestamp_delta_us, PF_VARINT):
@@ -197,7 +185,7 @@ static void put_event(struct text *t, struct slice s, const struct pfc_change *x
 			break;
 		case PF_TAG(PF_event_flow_ids, PF_FIXED64):
 		case PF_TAG(PF_event_terminating_flow_ids, PF_FIXED64):
-			put_fixed(t, pf_wire_number(&w), new_id(w.v, x));
+			wire_fixed64(t, pf_wire_number(&w), new_id(w.v, x));
 			break;
 		case PF_TAG(PF_event_legacy_event, PF_BYTES):
 			if (x->renumber != 0 || c->starts)
@@ -408,12 +396,6 @@ static bool is_state(uint32_t number)
 	}
 }
 
-static bool is_of_event(uint32_t number)
-{
-	return number == PF_packet_track_event || number == PF_packet_timestamp ||
-	       number == PF_packet_timestamp_clock_id;
-}
-
 static void put_time(struct text *t, const struct pfc_change *x)
 {
 	wire_number(t, PF_packet_timestamp, x->time);
@@ -429,9 +411,10 @@ void pfc_write(struct text *t, const struct pfc_packet *k, const struct pfc_chan
 	size_t at;
 
 	while (pf_wire_next(&w)) {
-		if (x->strip && !is_state(pf_wire_number(&w)))
-			continue;
-		if (x->only_json && !is_state(pf_wire_number(&w)) && !is_of_event(pf_wire_number(&w)))
+		const uint32_t number = pf_wire_number(&w);
+		const bool is_of_event = number == PF_packet_track_event || number == PF_packet_timestamp ||
+		                         number == PF_packet_timestamp_clock_id;
+		if ((x->strip || (x->only_json && !is_of_event)) && !is_state(number))
 			continue;
 		switch (w.tag) {
 		case PF_TAG(PF_packet_timestamp, PF_VARINT):

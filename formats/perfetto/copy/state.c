@@ -114,14 +114,6 @@ static void apply_clock(struct pfc_states *all, struct pfc_sequence *q, struct s
 	*known = (struct pfc_clock){ .id = c.id, .incremental = c.is_incremental };
 }
 
-static void apply_snapshot(struct pfc_states *all, struct pfc_sequence *q, struct slice s)
-{
-	struct pf_wire w = pf_wire_on(s);
-
-	while (pf_wire_find(&w, PF_TAG(PF_snapshot_clocks, PF_BYTES)))
-		apply_clock(all, q, pf_wire_slice(&w));
-}
-
 uint32_t pfc_clock_of(const struct pfc_states *all, const struct pfc_packet *k)
 {
 	const struct pfc_sequence *const q = pfc_sequence_of(all, k);
@@ -369,7 +361,9 @@ const struct pfc_sequence *pfc_apply(struct pfc_states *all, const struct pfc_pa
 		read_defaults(q, pf_content(k->defaults, PF_defaults_track_event_defaults));
 	}
 	if (k->snapshot.p != NULL) {
-		apply_snapshot(all, q, k->snapshot);
+		struct pf_wire w = pf_wire_on(k->snapshot);
+		while (pf_wire_find(&w, PF_TAG(PF_snapshot_clocks, PF_BYTES)))
+			apply_clock(all, q, pf_wire_slice(&w));
 		return q; /* the importer reads no more of this packet */
 	}
 	if ((k->flags & PF_NEEDS) != 0 && !q->valid)

@@ -34,15 +34,6 @@ static const char *name_of(const struct place *at, const struct pf_field *f, uin
 	return text;
 }
 
-static void report_bad(const struct place *at, const struct pf_wire *w)
-{
-	const bool is_packet = at->message == PF_MESSAGE_packet;
-
-	pf_report(at->st, is_packet ? PF_RULE_WIRE : PF_RULE_WIRE_MESSAGE,
-	          "no field of %s can be read at byte %zu of the packet", pf_schema_name(at->message),
-	          (size_t)(w->at - at->st->packet.s.p));
-}
-
 static void check_type(const struct place *at, const struct pf_wire *w, const struct pf_field *f)
 {
 	const unsigned wire = w->tag & 7;
@@ -59,29 +50,22 @@ static void check_type(const struct place *at, const struct pf_wire *w, const st
 	          wire_name(wire), wire_name(pf_wire_type(f)));
 }
 
-static void check_text(const struct place *at, const struct pf_wire *w, const struct pf_field *f)
-{
-	const struct slice s = pf_wire_slice(w);
-	struct quoted q;
-	char text[80];
-
-	if (!utf8_valid(s.p, s.n) || memchr(s.p, '\0', s.n) != NULL)
-		pf_report(at->st, PF_RULE_UTF8, "%s is %s", name_of(at, f, 0, text), quoted(&q, s));
-}
-
 static void check_value(const struct place *at, const struct pf_wire *w, const struct pf_field *f)
 {
 	const int32_t n = (int32_t)w->v;
+	struct quoted q;
 	char text[80];
 
 	if (f->type == PF_TYPE_ENUM && f->arg >= 0 && (n < 0 || n > f->arg))
 		pf_report(at->st, PF_RULE_ENUM, "%s is %" PRId32 ", which its enum does not have",
 		          name_of(at, f, 0, text), n);
-	else if (f->type == PF_TYPE_STRING)
-		check_text(at, w, f);
 	else if (f->type == PF_TYPE_MESSAGE && at->depth < PF_MAX_NESTED)
 		check_message(&(struct place){ at->st, (enum pf_message)f->arg, at->depth + 1 },
 		              pf_wire_slice(w));
+	else if (f->type == PF_TYPE_STRING &&
+	         (!utf8_valid(w->bytes, w->v) || memchr(w->bytes, '\0', w->v) != NULL))
+		pf_report(at->st, PF_RULE_UTF8, "%s is %s", name_of(at, f, 0, text),
+		          quoted(&q, pf_wire_slice(w)));
 }
 
 /* The singular fields and oneofs of a message that were seen. */
@@ -134,7 +118,9 @@ static void check_message(const struct place *at, struct slice s)
 		check_value(at, &w, f);
 	}
 	if (w.bad)
-		report_bad(at, &w);
+		pf_report(at->st, at->message == PF_MESSAGE_packet ? PF_RULE_WIRE : PF_RULE_WIRE_MESSAGE,
+		          "no field of %s can be read at byte %zu of the packet", pf_schema_name(at->message),
+		          (size_t)(w.at - at->st->packet.s.p));
 }
 
 bool pf_matches_schema(const struct pf_schema *schema, enum pf_message m, struct slice s, unsigned depth,

@@ -569,27 +569,21 @@ void pf_clocks_facts(struct pf_state *st, const struct pf_clocks *c)
 		t->clock = clock_names[c->trace];
 	for (uint32_t i = 0; i < c->nseries; i++) {
 		const struct pf_series *const s = &c->series[i];
-		uint64_t here = 0, wall = 0, monotonic = 0;
-		bool has_here = false, has_wall = false, has_monotonic = false;
-		for (uint32_t k = 0; s->n > 0 && k < s->nclocks; k++) {
-			if (is_target(c, s->keys[k])) {
-				has_here = true;
-				here = s->values[k];
-			} else if (s->keys[k] == PF_REALTIME) {
-				has_wall = true;
-				wall = s->values[k];
-			} else if (s->keys[k] == PF_MONOTONIC) {
-				has_monotonic = true;
-				monotonic = s->values[k];
-			}
-		}
-		if (has_here && has_wall && wall >= here) {
+		const uint64_t *here = NULL, *wall = NULL, *monotonic = NULL; /* in the first snapshot */
+		for (uint32_t k = 0; s->n > 0 && k < s->nclocks; k++)
+			if (is_target(c, s->keys[k]))
+				here = &s->values[k];
+			else if (s->keys[k] == PF_REALTIME)
+				wall = &s->values[k];
+			else if (s->keys[k] == PF_MONOTONIC)
+				monotonic = &s->values[k];
+		if (here != NULL && wall != NULL && *wall >= *here) {
 			t->epoch_known = true;
-			t->epoch_ns = wall - here;
+			t->epoch_ns = *wall - *here;
 		}
-		if (c->trace == 0 && has_here && has_monotonic && monotonic == here)
+		if (c->trace == 0 && here != NULL && monotonic != NULL && *monotonic == *here)
 			t->clock = "monotonic";
-		else if (c->trace == 0 && has_here && has_wall && wall == here)
+		else if (c->trace == 0 && here != NULL && wall != NULL && *wall == *here)
 			t->clock = "unix";
 	}
 	if (c->trace == PF_REALTIME) {

@@ -5,6 +5,7 @@
  */
 #include "format/recover.h"
 #include "base/compiler.h"
+#include "base/match.h"
 #include "perfetto/read/read.h"
 
 #define MAX_OF_PERFETTO ((UINT64_C(1) << 28) - 1) /* bytes of a packet */
@@ -99,17 +100,23 @@ static enum found find_frame(struct pf_state *st, const char *p, const char *end
 
 	if (content == NULL)
 		return last || end - p > PF_VARINT_MAX ? FOUND_NOT : FOUND_MORE;
-	if (n < 2 || n > MAX_SEARCHED)
+	const uint64_t left = (uint64_t)(end - content);
+	if (n < 2 || n > MAX_SEARCHED || (n > left && last))
 		return FOUND_NOT;
-	if (n >= (uint64_t)(end - content) && !last)
+	if (n >= left && !last)
 		return FOUND_MORE;
-	if (n > (uint64_t)(end - content))
-		return FOUND_NOT;
-	if (content + n < end && content[n] != PF_FRAME_TAG)
-		return FOUND_NOT;
-	if (!is_packet_of_sequence(st, slice_of(content, n)))
+	if ((n < left && content[n] != PF_FRAME_TAG) || !is_packet_of_sequence(st, slice_of(content, n)))
 		return FOUND_NOT;
 	return FOUND;
+}
+
+/* Ends the record of bytes that are no packet. */
+static enum record_status end_other(struct record *rec, const char *end, enum record_role role)
+{
+	rec->end = end;
+	rec->role = role;
+	rec->alone = true;
+	return RECORD_DONE;
 }
 
 /* Skips bytes up to the next packet. */
@@ -118,8 +125,6 @@ static enum record_status search(struct pf_state *st, struct record *rec)
 	const struct input *const in = st->r->in;
 	const char *p = rec->p;
 
-	rec->role = RECORD_IS_SKIPPED;
-	rec->alone = true;
 	for (; p < in->end; p++) {
 		p = memchr(p, PF_FRAME_TAG, (size_t)(in->end - p));
 		if (p == NULL) {
@@ -145,20 +150,16 @@ static enum record_status search(struct pf_state *st, struct record *rec)
 	st->bytes_searched += (uint64_t)(p - rec->p);
 	if (st->search_failed)
 		st->r->unread += st->bytes_searched;
-	rec->end = p;
-	return RECORD_DONE;
+	return end_other(rec, p, RECORD_IS_SKIPPED);
 }
 
 /* Begins a search after the byte at rec->p. */
 static enum record_status begin_search(struct pf_state *st, struct record *rec)
 {
-	rec->role = RECORD_IS_SKIPPED;
-	rec->alone = true;
-	rec->end = rec->p + 1;
 	st->bytes_searched = 0;
-	st->searching = rec->end < st->r->in->end || !st->r->in->last;
+	st->searching = rec->p + 1 < st->r->in->end || !st->r->in->last;
 	st->search_failed = !st->searching;
-	return RECORD_DONE;
+	return end_other(rec, rec->p + 1, RECORD_IS_SKIPPED);
 }
 
 /* ---- records ---- */
@@ -192,10 +193,7 @@ static enum record_status read_other(struct pf_state *st, struct record *rec)
 		if (st->zeros_end == 0 || st->zeros_end != rec->offset) /* else zeros continue */
 			pf_report(st, PF_RULE_FRAME_TAG, "zero bytes where a packet should start");
 		st->zeros_end = rec->offset + (uint64_t)(p - rec->p);
-		rec->end = p;
-		rec->role = RECORD_IS_SKIPPED;
-		rec->alone = true;
-		return RECORD_DONE;
+		return end_other(rec, p, RECORD_IS_SKIPPED);
 	}
 	if (!in->last && in->end - rec->p < 2 * PF_VARINT_MAX)
 		return RECORD_MORE;
@@ -205,10 +203,7 @@ static enum record_status read_other(struct pf_state *st, struct record *rec)
 	if (length <= st->r->max_record && pf_wire_next(&w) && w.tag != PF_TAG(1, PF_BYTES)) {
 		pf_report(st, PF_RULE_FRAME_FIELD, "field %" PRIu32 " is no packet: %" PRIu64 " bytes",
 		          pf_wire_number(&w), (uint64_t)(w.p - rec->p));
-		rec->end = w.p;
-		rec->role = RECORD_IS_GAP;
-		rec->alone = true;
-		return RECORD_DONE;
+		return end_other(rec, w.p, RECORD_IS_GAP);
 	}
 	pf_report(st, PF_RULE_FRAME_TAG, "the byte 0x%02x instead of 0x0a", (uint8_t)*rec->p);
 	return begin_search(st, rec);
@@ -283,43 +278,30 @@ const char *pf_frame(struct pf_state *st, struct record *rec, struct slice *cont
                      enum record_status *status)
 {
 	const struct input *const in = st->r->in;
+	const char *p;
 	uint64_t n = 0;
 
 	*status = RECORD_MORE;
 	if (st->searching) {
 		*status = search(st, rec);
-		return NULL;
-	}
-	if (st->long_packet.left > 0) {
+	} else if (st->long_packet.left > 0) {
 		*status = pass_packet(st, rec);
-		return NULL;
-	}
-	if (rec->p == in->end) {
+	} else if (rec->p == in->end) {
 		*status = !in->last ? RECORD_MORE : st->search_failed ? RECORD_BAD : RECORD_END;
-		return NULL;
-	}
-	if (*rec->p != PF_FRAME_TAG) {
+	} else if (*rec->p != PF_FRAME_TAG) {
 		*status = read_other(st, rec);
-		return NULL;
-	}
-	const char *const p = pf_varint(rec->p + 1, in->end, &n);
-	if (p == NULL) {
+	} else if ((p = pf_varint(rec->p + 1, in->end, &n)) == NULL) {
 		if (in->last || in->end - rec->p > PF_VARINT_MAX)
 			*status = read_cut(st, rec, NULL, 0);
-		return NULL;
-	}
-	if (n > st->r->max_record && n <= MAX_OF_PERFETTO) {
+	} else if (n > st->r->max_record && n <= MAX_OF_PERFETTO) {
 		*status = begin_long(st, rec, p, n);
-		return NULL;
-	}
-	if (n > MAX_OF_PERFETTO || (n > (uint64_t)(in->end - p) && in->last)) {
+	} else if (n > MAX_OF_PERFETTO || (n > (uint64_t)(in->end - p) && in->last)) {
 		*status = read_cut(st, rec, p, n);
-		return NULL;
+	} else if (n <= (uint64_t)(in->end - p)) {
+		*content = slice_of(p, n);
+		return p + n;
 	}
-	if (n > (uint64_t)(in->end - p))
-		return NULL;
-	*content = slice_of(p, n);
-	return p + n;
+	return NULL;
 }
 
 bool pf_next_frame(struct slice *rest, struct slice *frame, struct slice *content)
@@ -351,10 +333,7 @@ enum { OF_BYTES = 2 }; /* the first ones are of bytes between packets */
 
 bool pf_breaks(enum pf_rule rule)
 {
-	for (const char *const *id = structure + OF_BYTES; *id != NULL; id++)
-		if (strcmp(*id, perfetto_rules[rule].id) == 0)
-			return true;
-	return false;
+	return slice_is_one_of(slice_str(perfetto_rules[rule].id), structure + OF_BYTES);
 }
 
 /* Drops a packet that is broken, or that has a broken one compressed in it: those are kept or dropped

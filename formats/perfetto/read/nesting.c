@@ -258,7 +258,7 @@ static bool close_span(struct pf_state *st, struct pf_event *e)
 		return false;
 	}
 	struct pf_open_span *const o = &t->open[i - 1];
-	const bool told = o->end_sent;
+	const bool was_sent = o->end_sent;
 	if (i == t->nopen) {
 		t->nopen--;
 	} else {
@@ -266,7 +266,7 @@ static bool close_span(struct pf_state *st, struct pf_event *e)
 		t->nclosed++;
 		end_inner(st, e, i, e->ts, st->offset);
 	}
-	return !told;
+	return !was_sent;
 }
 
 /* Returns the end of the innermost complete event around the span. */

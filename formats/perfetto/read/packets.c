@@ -8,31 +8,6 @@
 #include "base/compiler.h"
 #include "perfetto/read/read.h"
 
-/* ---- findings ---- */
-
-void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...)
-{
-	va_list ap;
-
-	st->broken |= st->r->recovers && pf_breaks(rule);
-	va_start(ap, fmt);
-	finding_add_v(st->findings, &perfetto_rules[rule], st->offset, st->ordinal, fmt, ap);
-	va_end(ap);
-}
-
-void pf_report_limit(struct pf_state *st, enum pf_limit which, const char *fmt, ...)
-{
-	va_list ap;
-
-	if ((st->limits & which) != 0)
-		return;
-	st->limits |= which;
-	va_start(ap, fmt);
-	finding_add_v(st->ahead != NULL ? st->r->findings : st->findings, &perfetto_rules[PF_RULE_LIMIT],
-	              st->offset, st->ordinal, fmt, ap);
-	va_end(ap);
-}
-
 /* ---- fields of a packet ---- */
 
 static void decode(const struct pf_state *st, struct pf_packet *k, struct slice s)

@@ -12,11 +12,6 @@ static struct slice name_of(struct batch *b, const struct pf_field *f, uint32_t 
 	return f != NULL ? f->name : arena_printf(&b->scratch, "field %" PRIu32, number);
 }
 
-static bool is_well_typed(const struct pf_field *f, unsigned wire)
-{
-	return f != NULL && (f->type == PF_TYPE_ANY || pf_wire_type(f) == wire);
-}
-
 static struct value message_value(struct pf_state *st, struct batch *b, enum pf_message m, struct slice s,
                                   unsigned depth);
 
@@ -33,7 +28,7 @@ static struct value plain_value(const struct pf_wire *w)
 static struct value field_value(struct pf_state *st, struct batch *b, const struct pf_field *f,
                                 const struct pf_wire *w, unsigned depth)
 {
-	if (!is_well_typed(f, w->tag & 7))
+	if (f == NULL || (f->type != PF_TYPE_ANY && pf_wire_type(f) != (w->tag & 7)))
 		return plain_value(w);
 	switch ((enum pf_type)f->type) {
 	case PF_TYPE_BOOL:

@@ -8,6 +8,33 @@
 #include "perfetto/read/read.h"
 #include "base/compiler.h"
 
+/* ---- findings ---- */
+
+void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...)
+{
+	va_list ap;
+
+	st->broken |= st->r->recovers && pf_breaks(rule);
+	va_start(ap, fmt);
+	finding_add_v(st->findings, &perfetto_rules[rule], st->offset, st->ordinal, fmt, ap);
+	va_end(ap);
+}
+
+void pf_report_limit(struct pf_state *st, enum pf_limit which, const char *fmt, ...)
+{
+	va_list ap;
+
+	if ((st->limits & which) != 0)
+		return;
+	st->limits |= which;
+	va_start(ap, fmt);
+	finding_add_v(st->ahead != NULL ? st->r->findings : st->findings, &perfetto_rules[PF_RULE_LIMIT],
+	              st->offset, st->ordinal, fmt, ap);
+	va_end(ap);
+}
+
+/* ---- events of a record ---- */
+
 /* Whether the event is on a track whose events have to be sorted. */
 static inline bool waits(const struct pf_state *st)
 {
@@ -30,8 +57,6 @@ static void wait_with_arrows(struct pf_state *st)
 			st->after[n++] = st->after[i];
 	st->nafter = n;
 }
-
-/* ---- events of a record ---- */
 
 /* Gives out an event without bytes. */
 static void give_further(struct pf_state *st, struct record *rec, const struct pf_event *x)
@@ -345,26 +370,19 @@ static void hand_over(struct pf_state *st)
 	to->ahead = copy;
 }
 
-/* Reports findings that many packets may have: once, with the number of packets. */
-static void report_tallies(struct pf_state *st)
-{
-	const struct finding_tally *const back = &st->time_back, *const flag = &st->needs_flag;
-
-	finding_add_times(st->findings, &perfetto_rules[PF_RULE_TIME_BACK], back->offset, back->record,
-	                  back->count, "%" PRIu64 " ns follows %" PRIu64 " ns", back->now, back->before);
-	finding_add_times(st->findings, &perfetto_rules[PF_RULE_NEEDS_FLAG], flag->offset, flag->record,
-	                  flag->count, "a name or category by number, without SEQ_NEEDS_INCREMENTAL_STATE");
-}
-
 static void end_reader(struct reader *r)
 {
 	struct pf_state *const st = r->state;
+	const struct finding_tally *const back = &st->time_back, *const flag = &st->needs_flag;
 
 	pf_undefined_end(st, NULL);
 	pf_clocks_end(st);
 	pf_tracks_end(st);
 	pf_nesting_end(st);
-	report_tallies(st);
+	finding_add_times(st->findings, &perfetto_rules[PF_RULE_TIME_BACK], back->offset, back->record,
+	                  back->count, "%" PRIu64 " ns follows %" PRIu64 " ns", back->now, back->before);
+	finding_add_times(st->findings, &perfetto_rules[PF_RULE_NEEDS_FLAG], flag->offset, flag->record,
+	                  flag->count, "a name or category by number, without SEQ_NEEDS_INCREMENTAL_STATE");
 	pf_facts(st);
 	set_clock(st, st);
 	if (st->ahead_pass) {

@@ -37,9 +37,9 @@
 #define PF_MAX_EXTRA 8U               /* extra counter values of an event, as in Perfetto */
 #define PF_MAX_LATE_EVENTS (1U << 18) /* checked at the end; those beyond count as events */
 #define PF_MAX_FLOWS (1U << 22)       /* ends of arrows that a look-ahead sorts */
-#define PF_LEAST_WAITING                                                                                     \
-	(64U << 20) /* bytes of events that wait for earlier ones: a quarter of the usable ... */
-#define PF_MAX_WAITING (1U << 30) /* ... memory, within these bounds */
+/* Bytes of events that wait for earlier ones: a quarter of the usable memory, within these bounds. */
+#define PF_LEAST_WAITING (64U << 20)
+#define PF_MAX_WAITING (1U << 30)
 
 enum pf_limit {
 	PF_FULL_SEQUENCES = 1,
@@ -244,7 +244,8 @@ struct pf_open_span {
 
 #define PF_IS_OPEN UINT64_MAX
 
-/* The least time of the events of a track in a part of the file; after the look-ahead: from there on. */
+/* The least time of the events of a track in a part of the file; after pf_least_end(): in it and all later
+ * parts. */
 struct pf_least {
 	uint64_t part; /* number; all parts of a list have 64 KiB << shift */
 	uint64_t ts;

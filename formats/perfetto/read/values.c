@@ -59,6 +59,14 @@ static struct slice interned(const struct pf_state *st, enum pf_table_id table, 
 	return e != NULL ? e->text : SLICE_NONE;
 }
 
+/* The text of an entry as a value; VALUE_NONE: not defined. */
+static struct value interned_value(const struct pf_state *st, enum pf_table_id table, uint64_t iid)
+{
+	const struct slice s = interned(st, table, iid);
+
+	return s.p != NULL ? value_string(s) : (struct value){ .type = VALUE_NONE };
+}
+
 static struct slice join(struct arena *a, struct slice all, struct slice one)
 {
 	return one.p == NULL ? all : all.n == 0 ? one : ARENA_JOIN(a, all, SLICE_LIT(","), one);
@@ -291,7 +299,6 @@ static struct value make_value(struct pf_state *st, struct batch *b, struct slic
 	const struct value none = { .type = VALUE_NONE };
 	struct pf_wire w = pf_wire_on(annotation), best = w;
 	unsigned least = VALUES_OF_ANNOTATION;
-	struct slice text;
 	size_t at;
 
 	if (depth >= PF_MAX_NESTED)
@@ -319,8 +326,7 @@ static struct value make_value(struct pf_state *st, struct batch *b, struct slic
 	case PF_TAG(PF_annotation_string_value, PF_BYTES):
 		return value_string(textscan_slice(best.bytes, (uint32_t)best.v));
 	case PF_TAG(PF_annotation_string_value_iid, PF_VARINT):
-		text = interned(st, PF_STRINGS, best.v);
-		return text.p != NULL ? value_string(text) : none;
+		return interned_value(st, PF_STRINGS, best.v);
 	case PF_TAG(PF_annotation_pointer_value, PF_VARINT):
 		return (struct value){ .type = VALUE_ADDRESS, .u64 = best.v };
 	case PF_TAG(PF_annotation_legacy_json_value, PF_BYTES):
@@ -351,6 +357,7 @@ struct field pf_annotation(struct pf_state *st, struct batch *b, struct slice an
 
 static void check_annotation(struct pf_state *st, struct slice s, bool is_named, unsigned depth)
 {
+	const struct slice prefix = SLICE_LIT(".perfetto.protos.");
 	struct pf_wire w = pf_wire_on(s);
 	bool has_name = !is_named, has_value = false, is_proto = false, has_type = false;
 
@@ -384,12 +391,9 @@ static void check_annotation(struct pf_state *st, struct slice s, bool is_named,
 		case PF_TAG(PF_annotation_proto_value, PF_BYTES):
 			is_proto = has_value = true;
 			break;
-		case PF_TAG(PF_annotation_proto_type_name, PF_BYTES): {
-			static const char prefix[] = ".perfetto.protos.";
-			has_type =
-			    w.v >= sizeof prefix - 1 && memcmp(w.bytes, prefix, sizeof prefix - 1) == 0;
+		case PF_TAG(PF_annotation_proto_type_name, PF_BYTES):
+			has_type = w.v >= prefix.n && memcmp(w.bytes, prefix.p, prefix.n) == 0;
 			break;
-		}
 		case PF_TAG(PF_annotation_proto_type_name_iid, PF_VARINT):
 			has_type |= pf_entry_use(st, PF_TYPE_NAMES, w.v) != NULL;
 			break;
@@ -463,16 +467,13 @@ static void put_log(struct pf_state *st, struct field *f, uint32_t *n, struct sl
 	struct pf_wire w = pf_wire_on(log);
 
 	while (pf_wire_next(&w)) {
-		if (w.tag == PF_TAG(PF_log_body_iid, PF_VARINT)) {
-			const struct slice body = interned(st, PF_LOG_BODIES, w.v);
-			if (body.p != NULL)
-				put(f, n, SLICE_LIT("log_message.message"), value_string(body));
-		} else if (w.tag == PF_TAG(PF_log_prio, PF_VARINT)) {
+		if (w.tag == PF_TAG(PF_log_body_iid, PF_VARINT))
+			put(f, n, SLICE_LIT("log_message.message"), interned_value(st, PF_LOG_BODIES, w.v));
+		else if (w.tag == PF_TAG(PF_log_prio, PF_VARINT))
 			put(f, n, SLICE_LIT("log_message.priority"),
 			    (struct value){ .type = VALUE_I32, .i64 = (int32_t)w.v });
-		} else if (w.tag == PF_TAG(PF_log_source_location_iid, PF_VARINT)) {
+		else if (w.tag == PF_TAG(PF_log_source_location_iid, PF_VARINT))
 			put_location(f, n, interned(st, PF_LOCATIONS, w.v), names);
-		}
 	}
 }
 
@@ -514,12 +515,9 @@ static uint32_t read_more(struct pf_state *st, struct batch *b, struct field *f)
 		case PF_TAG(PF_event_correlation_id_str, PF_BYTES):
 			put(f, &n, SLICE_LIT("correlation_id"), text_value(pf_wire_slice(&w)));
 			break;
-		case PF_TAG(PF_event_correlation_id_str_iid, PF_VARINT): {
-			const struct slice id = interned(st, PF_CORRELATIONS, w.v);
-			if (id.p != NULL)
-				put(f, &n, SLICE_LIT("correlation_id"), value_string(id));
+		case PF_TAG(PF_event_correlation_id_str_iid, PF_VARINT):
+			put(f, &n, SLICE_LIT("correlation_id"), interned_value(st, PF_CORRELATIONS, w.v));
 			break;
-		}
 		case PF_TAG(PF_event_callstack_iid, PF_VARINT):
 			if (!st->is_own && n < MAX_MORE) {
 				struct field stack[PF_STACK_FIELDS];
@@ -639,14 +637,6 @@ static struct slice counter_name(const struct pf_state *st, const struct pf_even
 	                                       : SLICE_LIT("counter");
 }
 
-/* Copies the name of a track: the track lives as long as the reader, an event may live longer. */
-static struct slice copy_name(struct pf_state *st, struct batch *b, struct slice name)
-{
-	const struct slice text = pf_trace_text(st, name);
-
-	return text.p != NULL ? text : arena_copy(&b->scratch, name);
-}
-
 /* The id of an async span that tracetool wrote is the uuid of its track, which has no other span. */
 static void set_async(const struct pf_event *x, struct event *e)
 {
@@ -670,7 +660,10 @@ void pf_make_further(struct pf_state *st, struct batch *b, const struct pf_event
 	case PF_VALUE:
 		e->phase = PHASE_COUNTER;
 		e->cls = counter_class(st, x);
-		e->name = copy_name(st, b, counter_name(st, x));
+		/* a copy: the event may live longer than the track, which lives as long as the reader */
+		e->name = pf_trace_text(st, counter_name(st, x));
+		if (e->name.p == NULL)
+			e->name = arena_copy(&b->scratch, counter_name(st, x));
 		put_value(st, b, e, x);
 		break;
 	case PF_ARROW:

@@ -221,17 +221,20 @@ static inline void wire_number(struct text *t, unsigned field, uint64_t v)
 	wire_tagged(t, PF_TAG(field, PF_VARINT), v);
 }
 
-static inline void wire_double(struct text *t, unsigned field, double v)
+static inline void wire_fixed64(struct text *t, unsigned field, uint64_t v)
 {
 	char *p = text_reserve(t, PF_VARINT_MAX + 8);
-	uint64_t bits;
 
 	if (p == NULL)
 		return;
-	memcpy(&bits, &v, sizeof bits);
 	p = wire_put(p, PF_TAG(field, PF_FIXED64));
-	store_uint(p, bits, 8, false);
+	store_uint(p, v, 8, false);
 	t->n = (size_t)(p - t->p) + 8;
+}
+
+static inline void wire_double(struct text *t, unsigned field, double v)
+{
+	wire_fixed64(t, field, double_bits(v));
 }
 
 /* Writes the tag and length of n bytes that the caller appends. */
