@@ -186,6 +186,7 @@ struct chrome_frames {
 	uint32_t n, cap, bytes;
 };
 
+/* Position in the file: before the document, in the object around the events, in the array, after both. */
 enum chrome_where { CHROME_AT_START, CHROME_IN_OBJECT, CHROME_IN_EVENTS, CHROME_AT_END };
 
 struct chrome_profiles {

@@ -193,9 +193,9 @@ uint32_t json_escape_length(const char *p, const char *e);
 bool json_is_surrogate(const char *p, const char *e);
 
 /*
- * Returns the character of the escape at the backslash p if it is spare, else '\0'.  A spare one, of 6 bytes,
- * stands for a character that needs no escape and that no writer of JSON escapes for HTML either: in keys and
- * words, which readers compare with those of their format, it is unexpected but valid.
+ * Returns the character of the escape at the backslash p if the escape is spare, else '\0'.  Spare is an
+ * escape of 6 bytes for a character that needs none and that no writer escapes for HTML.  It is valid but
+ * unexpected in keys and words, which readers compare with those of their format.
  */
 char json_spare(const char *p, const char *e);
 

@@ -146,8 +146,8 @@ static bool holds_negative_time(struct slice s)
 	return false;
 }
 
-/* Likewise for UTF-16; arguments are not told apart.  A minus is looked at with 32 to 63 characters before
- * it. */
+/* Likewise for UTF-16, also for a ts in arguments.  The key is searched in the 32 to 63 characters before the
+ * minus sign. */
 static bool holds_negative_wide(struct slice s)
 {
 	const size_t low = s.p[0] == '\xff' ? 0 : 1; /* offset of the lower byte of a unit */

@@ -548,8 +548,10 @@ static bool has_short_spans(const struct batch *b)
 	return any;
 }
 
-/* Perfetto sorts by time, and long spans before others, so that arrows bind to spans of no length only if
- * these stand before them.  If begins and ends are records, spans stand where they end. */
+/* Perfetto sorts by time, and long spans before others: an arrow binds to a span of no length only if the
+ * span precedes it in the file.  If begins and ends are records, the span has the place of its end, after the
+ * arrow.
+ */
 const struct event *chrome_next_line(struct chrome_line_order *o, const struct batch *b)
 {
 	for (; o->at < b->n; o->at++, o->early >>= 1) {
@@ -650,8 +652,8 @@ static void put_fact(struct chunk *chunk, const struct run_facts *run, const str
 	add_losses(chunk, &lost, 0);
 }
 
-/* Writes metadata of the trace, the first after the text `first`; outer: that which was beside the events of
- * the input document.  A repeated name gets a number. */
+/* Writes metadata of the trace, the first after the text `first`: the members next to the events of the input
+ * document (`outer`), or all others.  A repeated name gets a number.  Returns whether there is any. */
 static bool put_meta(struct chunk *chunk, const struct writer *w, bool outer, const char *first)
 {
 	const struct trace *const trace = w->run->trace;

@@ -1,7 +1,7 @@
 /*
- * Track events: their time, track and kind; arrows and legacy events.  A packet with only the
- * common fields is read in one pass.  Names are looked up by their iid and compared by hash, so that texts
- * are read only if events are wanted.
+ * Track events: their time, track and kind; arrows and legacy events.  A packet with only the common fields
+ * is read in one pass.  Names are looked up by their iid and compared by hash, so that texts are read only if
+ * events are wanted.
  */
 #include "perfetto/read/read.h"
 #include "base/compiler.h"

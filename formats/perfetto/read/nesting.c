@@ -296,7 +296,7 @@ static bool nest(struct pf_state *st, struct pf_event *e)
 			pf_defer(st, inside ? PF_RULE_OVERLAP : PF_RULE_X_OVERLAP, t, st->offset,
 			         st->ordinal);
 			if (!inside)
-				return st->released != NULL; /* no finding would say that it is left out */
+				return st->released != NULL; /* kept if sorted: nothing is reported then */
 			e->dur = end - e->ts;                /* it ends with the open span that it is in */
 		}
 		return push(st, e, e->ts + e->dur);

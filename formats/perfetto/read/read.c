@@ -1,7 +1,7 @@
 /*
- * The reader: gives out the events of each record, events of packets in a compressed packet, and events that
- * wait for earlier ones.  A look-ahead reads the whole file before the first record, for definitions that
- * follow their use.
+ * The reader: reports findings; gives out the events of each record, events of packets in a compressed
+ * packet, and events that wait for earlier ones.  A look-ahead reads the whole file before the first record,
+ * for definitions that follow their use.
  */
 #include <stdlib.h>
 

@@ -307,11 +307,13 @@ void pf_waiting_free(struct pf_state *st);
  * it.  Returns false if the event is dropped. */
 bool pf_nest(struct pf_state *st, struct pf_event *e);
 
-/* Adds an end of an arrow: `key` identifies the arrow, `id` is its id in outputs; legacy: of a legacy event,
- * whose order in the file counts.  An event of kind PF_NOTHING is dropped;
- * a look-ahead notes its ends, too. */
+/* Adds an end of an arrow after the event.  key: identifies the arrow; id: its id in outputs; legacy: the
+ * event is a legacy event, for which the order in the file counts.  Of an event of kind PF_NOTHING, which is
+ * dropped, a look-ahead notes the ends. */
 void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step, bool legacy,
               const struct pf_event *e);
+
+/* Makes st->flow_steps of the ends that a look-ahead has noted. */
 void pf_arrows_sort(struct pf_state *st);
 
 /* Defers a finding to the end of the file. */
