@@ -6,7 +6,8 @@
  *
  *   write.c   events of other formats, schemas, tracks, facts
  *   values.c  values, and the string pool of the output
- *   copy.c    copies and selections of records
+ *   copy.c    copies of records
+ *   select.c  selections of records
  */
 #include "dial9/dial9.h"
 

@@ -1,0 +1,578 @@
+/* Selections of dial9 records, with the definitions that they refer to. */
+#include <stdlib.h>
+
+#include "dial9/write/copy.h"
+
+struct symbol {
+	struct slice bytes; /* its frame */
+	uint64_t address, ts;
+	bool timed;
+};
+
+struct symbols {
+	struct table64 needed; /* addresses of written stacks, in all segments */
+	struct arena arena;
+	struct symbol *retained; /* of this segment, in file order */
+	uint32_t n, cap;
+	bool all; /* too many addresses: all symbols are written */
+};
+
+/* A definition that an event may refer to: a schema or a pool entry of the current segment. */
+struct definition {
+	struct slice bytes;       /* of the schema frame, or of the entry; p NULL: not defined yet */
+	uint32_t annotations;     /* schemas: the first annotation + 1, or 0 */
+	uint32_t last_annotation; /* schemas: the last annotation + 1, or 0 */
+	uint32_t nrefer;          /* schemas: fields up to the last that may refer to a pool, or be a stack */
+	bool written;
+	bool symbol;  /* schemas: events are symbols */
+	bool timed;   /* schemas: events have a time */
+	bool awaited; /* entries: a written event refers to it */
+};
+
+struct annotation {
+	struct slice entry;
+	uint32_t next; /* index in selection.annotations + 1, or 0 */
+};
+
+/* The kind of a definition, part of its key. */
+enum definition_kind { OF_STRINGS = D9_STRINGS, OF_STACKS = D9_STACKS, OF_SCHEMAS, OF_ANNOTATIONS };
+
+/* Headers, schemas, annotations and pool entries are retained until an event refers to them, and symbols
+ * until the end of their segment.  MAX_RETAINED and MAX_SYMBOL_BYTES bound the memory: above them, pool
+ * entries, annotations and symbols are written whether an event needs them or not. */
+#define RECENT 256U
+
+struct d9w_selection {
+	struct arena arena;   /* of this segment */
+	struct table64 index; /* kind and number -> definitions[] */
+	struct recent {
+		uint64_t key;   /* of the index */
+		uint32_t found; /* index in definitions + 1; 0: empty */
+	} recent[RECENT];       /* definitions found before, by their low bits */
+	struct definition *definitions;
+	uint32_t ndefinitions, definitions_cap;
+	struct annotation *annotations; /* of schemas */
+	uint32_t nannotations, annotations_cap;
+	uint64_t type_id;    /* of the open annotations frame */
+	uint8_t entry_kind;  /* enum definition_kind of the open frame */
+	bool any;            /* a header was written */
+	bool header_pending; /* the header of this segment is not written yet */
+	bool full;           /* MAX_RETAINED is reached: further definitions are written at once */
+	struct symbols symbols;
+};
+
+/* ---- symbols ---- */
+
+/* Events of two schemas are symbols, as in the built-in vocabulary; their first field is an address.  In the
+ * last segment a symbol is written only if a written stack has its address, unless a limit is reached. */
+
+enum { MAX_ADDRESSES = 1 << 20 };
+
+#define MAX_SYMBOL_BYTES (8U << 20) /* of retained symbols */
+
+struct first_field {
+	struct slice event, name; /* of the schema; of the field */
+	bool timed;
+	uint8_t type;
+};
+
+/* "Schema": tag, type_id, name, has_timestamp, fields. */
+static bool first_field(struct slice schema, struct first_field *f)
+{
+	const char *p = schema.p + D9_SCHEMA_HEAD;
+
+	f->event = slice_of(p + 2, load_u16(p, false));
+	p = f->event.p + f->event.n;
+	f->timed = p[0] == 1;
+	if (load_u16(p + 1, false) == 0)
+		return false;
+	f->name = slice_of(p + 5, load_u16(p + 3, false));
+	f->type = (uint8_t)f->name.p[f->name.n];
+	return true;
+}
+
+static bool is_symbol_schema(struct slice schema)
+{
+	struct first_field f = { .type = 0 };
+
+	if (!first_field(schema, &f) || !d9_is_integer(f.type) || d9_is_optional(f.type))
+		return false;
+	return (slice_is(f.event, "SymbolTableEntry") && slice_is(f.name, "addr")) ||
+	       (slice_is(f.event, "CallframeDefEvent") && slice_is(f.name, "address"));
+}
+
+/* Returns the address of a symbol that the reader checked. */
+static uint64_t read_symbol_address(struct slice schema, struct slice event)
+{
+	struct first_field f = { .type = 0 };
+
+	(void)first_field(schema, &f);
+	const char *p = event.p + (f.timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
+	uint64_t v = 0;
+
+	if (d9_type(f.type)->shape == D9_SHAPE_LEB128)
+		return d9_varint(&p);
+	for (unsigned i = d9_fixed_size(f.type); i > 0; i--)
+		v = v << 8 | (unsigned char)p[i - 1];
+	return v;
+}
+
+static bool is_needed(const struct symbols *s, uint64_t address)
+{
+	return s->all || table64_get(&s->needed, address) != TABLE_NONE;
+}
+
+/* Copies a symbol for the end of the segment.  Returns false if it must be written now. */
+static bool retain_symbol(struct symbols *s, const struct symbol *symbol)
+{
+	const uint64_t cost = s->arena.used + (uint64_t)s->n * sizeof *s->retained + symbol->bytes.n;
+
+	if (cost > MAX_SYMBOL_BYTES || !array_reserve(&s->retained, s->n, &s->cap, sizeof *s->retained))
+		return false;
+	struct symbol *const to = &s->retained[s->n];
+	*to = *symbol;
+	to->bytes = arena_copy(&s->arena, symbol->bytes);
+	if (to->bytes.p == NULL)
+		return false;
+	s->n++;
+	return true;
+}
+
+/* ---- definitions ---- */
+
+#define MAX_RETAINED (16U << 20) /* bytes of definitions of one segment */
+#define KNOWN_COST 128U          /* bytes that a definition is charged besides its content */
+
+static void write_header(struct d9w_copy *copy, struct chunk *chunk)
+{
+	if (!copy->selection->header_pending)
+		return;
+	struct text *const t = copier_text(copy->copier);
+	text_add(t, D9_MAGIC, D9_MAGIC_SIZE);
+	text_char(t, D9_VERSION);
+	copy->base = 0;
+	copy->selection->header_pending = false;
+	copy->selection->any = true;
+}
+
+/* Marks the symbols of the n addresses of a written stack as needed. */
+static void require_symbols(struct d9w_copy *copy, const char *addresses, uint32_t n, struct chunk *chunk)
+{
+	struct symbols *const s = &copy->selection->symbols;
+
+	for (uint32_t i = 0; i < n && !s->all && !chunk->text.failed; i++) {
+		s->all = s->needed.used >= MAX_ADDRESSES;
+		if (!s->all)
+			chunk->text.failed |=
+			    !table64_put(&s->needed, load_u64(addresses + (size_t)i * 8, false), 0);
+	}
+}
+
+static void write_entry(struct d9w_copy *copy, enum definition_kind kind, struct slice entry,
+                        struct chunk *chunk)
+{
+	write_header(copy, chunk);
+	struct text *const t = copier_text(copy->copier);
+	text_char(t, kind == OF_STRINGS ? D9_TAG_STRINGS : D9_TAG_STACKS);
+	text_uint(t, 1, 4, false);
+	text_slice(t, entry);
+	if (kind == OF_STACKS)
+		require_symbols(copy, entry.p + D9_ENTRY_HEAD, load_u32(entry.p + 4, false), chunk);
+}
+
+static void write_annotation(struct d9w_copy *copy, uint64_t type_id, struct slice entry, struct chunk *chunk)
+{
+	write_header(copy, chunk);
+	struct text *const t = copier_text(copy->copier);
+	text_char(t, D9_TAG_ANNOTATIONS);
+	d9w_varint(t, type_id);
+	text_uint(t, 1, 2, false);
+	text_slice(t, entry);
+}
+
+static struct definition *find_definition(struct d9w_selection *s, enum definition_kind kind, uint32_t number)
+{
+	const uint64_t key = (uint64_t)kind << 32 | number;
+	struct recent *const k = &s->recent[(number ^ (uint32_t)kind << 6) % RECENT];
+
+	if (k->found == 0 || k->key != key) {
+		const uint32_t i = table64_get(&s->index, key);
+		if (i == TABLE_NONE)
+			return NULL;
+		*k = (struct recent){ key, i + 1 };
+	}
+	return &s->definitions[k->found - 1];
+}
+
+static struct definition *get_definition(struct d9w_selection *s, enum definition_kind kind, uint32_t number,
+                                         struct chunk *chunk)
+{
+	struct definition *const k = find_definition(s, kind, number);
+
+	if (k != NULL)
+		return k;
+	if (!array_reserve(&s->definitions, s->ndefinitions, &s->definitions_cap, sizeof *s->definitions) ||
+	    !table64_put(&s->index, (uint64_t)kind << 32 | number, s->ndefinitions)) {
+		chunk->text.failed = true;
+		return NULL;
+	}
+	s->definitions[s->ndefinitions] = (struct definition){ .written = false };
+	return &s->definitions[s->ndefinitions++];
+}
+
+static bool charge_retained(struct d9w_selection *s, uint32_t bytes)
+{
+	const uint64_t cost =
+	    s->arena.used + bytes + (uint64_t)(s->ndefinitions + s->nannotations) * KNOWN_COST;
+
+	s->full |= cost > MAX_RETAINED;
+	return !s->full;
+}
+
+static void keep_copy(struct d9w_selection *s, struct definition *k, struct slice bytes, struct chunk *chunk)
+{
+	k->bytes = arena_copy(&s->arena, bytes);
+	chunk->text.failed |= k->bytes.p == NULL;
+	k->written = false;
+}
+
+/* Defines a pool entry, and writes it if an earlier event refers to it.  Repeating it has no effect. */
+static void define_entry(struct d9w_copy *copy, enum definition_kind kind, struct slice entry,
+                         struct chunk *chunk)
+{
+	struct d9w_selection *const s = copy->selection;
+	const uint32_t id = load_u32(entry.p, false);
+	struct definition *k = find_definition(s, kind, id);
+
+	if (k != NULL && k->bytes.p != NULL && slice_equal(k->bytes, entry))
+		return;
+	if (!charge_retained(s, entry.n)) {
+		write_entry(copy, kind, entry, chunk);
+		if (k != NULL) {
+			k->bytes = (struct slice){ "", 0, 0 };
+			k->written = true;
+		}
+		return;
+	}
+	k = get_definition(s, kind, id, chunk);
+	if (k == NULL)
+		return;
+	keep_copy(s, k, entry, chunk);
+	if (!k->awaited || chunk->text.failed)
+		return;
+	write_entry(copy, kind, entry, chunk);
+	k->awaited = false;
+	k->written = true;
+}
+
+static void require_entry(struct d9w_copy *copy, enum definition_kind kind, uint32_t id, struct chunk *chunk)
+{
+	struct d9w_selection *const s = copy->selection;
+	struct definition *const k =
+	    s->full ? find_definition(s, kind, id) : get_definition(s, kind, id, chunk);
+
+	if (k == NULL || k->written)
+		return;
+	if (k->bytes.p == NULL) {
+		k->awaited = true;
+		return;
+	}
+	write_entry(copy, kind, k->bytes, chunk);
+	k->written = true;
+}
+
+static bool may_refer(uint8_t type)
+{
+	const struct d9_type_info *const t = d9_type(type);
+
+	return t->shape == D9_SHAPE_ID || t->tagged || t == &d9_types[D9_STACK];
+}
+
+/* Returns the fields of a schema frame, which follow its has_timestamp and field_count; *n: their number. */
+static const char *schema_fields(struct slice frame, uint32_t *n)
+{
+	const char *const p = frame.p + D9_SCHEMA_NAME + load_u16(frame.p + D9_SCHEMA_HEAD, false);
+
+	*n = load_u16(p + 1, false);
+	return p + 3;
+}
+
+/* Defined with the events, which need definitions. */
+static void write_symbols(struct d9w_copy *copy, bool all, struct chunk *chunk);
+
+static void define_schema(struct d9w_copy *copy, struct slice frame, struct chunk *chunk)
+{
+	struct d9w_selection *const s = copy->selection;
+	struct definition *k = get_definition(s, OF_SCHEMAS, d9_type_id(frame.p), chunk);
+	uint32_t n;
+
+	if (k == NULL || (k->bytes.p != NULL && slice_equal(k->bytes, frame)))
+		return;
+	if (k->symbol) { /* in a damaged trace: retained symbols have the layout of the schema before */
+		write_symbols(copy, true, chunk);
+		k = find_definition(s, OF_SCHEMAS, d9_type_id(frame.p)); /* it may have moved */
+	}
+	(void)charge_retained(s, frame.n); /* kept even above the limit: the reader bounds schemas */
+	keep_copy(s, k, frame, chunk);
+	k->nrefer = 0;
+	k->symbol = is_symbol_schema(frame);
+	const char *p = schema_fields(frame, &n);
+	k->timed = p[-3] == 1;
+	for (uint32_t i = 1; i <= n; i++) {
+		p += 2 + load_u16(p, false);
+		k->nrefer = may_refer((uint8_t)*p++) ? i : k->nrefer;
+	}
+}
+
+static void require_schema(struct d9w_copy *copy, struct definition *k, uint32_t type_id, struct chunk *chunk)
+{
+	if (k->written)
+		return;
+	write_header(copy, chunk);
+	struct text *const t = copier_text(copy->copier);
+	text_slice(t, k->bytes);
+	k->written = true;
+	for (uint32_t i = k->annotations; i != 0; i = copy->selection->annotations[i - 1].next)
+		write_annotation(copy, type_id, copy->selection->annotations[i - 1].entry, chunk);
+}
+
+static void define_annotation(struct d9w_copy *copy, struct slice entry, struct chunk *chunk)
+{
+	struct d9w_selection *const s = copy->selection;
+	struct definition *const k =
+	    s->type_id <= UINT16_MAX ? find_definition(s, OF_SCHEMAS, (uint32_t)s->type_id) : NULL;
+
+	if (k == NULL) /* no event has this schema */
+		return;
+	if (!charge_retained(s, entry.n))
+		require_schema(copy, k, (uint32_t)s->type_id, chunk);
+	if (k->written)
+		write_annotation(copy, s->type_id, entry, chunk);
+	if (s->full)
+		return;
+	const struct slice kept = arena_copy(&s->arena, entry);
+	if (kept.p == NULL ||
+	    !array_reserve(&s->annotations, s->nannotations, &s->annotations_cap, sizeof *s->annotations)) {
+		chunk->text.failed = true;
+		return;
+	}
+	s->annotations[s->nannotations] = (struct annotation){ kept, 0 };
+	s->nannotations++;
+	if (k->annotations == 0)
+		k->annotations = s->nannotations;
+	else
+		s->annotations[k->last_annotation - 1].next = s->nannotations;
+	k->last_annotation = s->nannotations;
+}
+
+/* Reads an entry; the head of its frame states its kind. */
+static void read_entry(struct d9w_copy *copy, struct slice bytes, bool head, struct chunk *chunk)
+{
+	struct d9w_selection *const s = copy->selection;
+	const uint8_t tag = (uint8_t)*bytes.p;
+	const char *p = bytes.p;
+
+	if (head && tag == D9_TAG_ANNOTATIONS) {
+		s->type_id = 0;
+		p++;
+		for (unsigned shift = 0; shift < 70; shift += 7) {
+			s->type_id |= shift < 64 ? (uint64_t)(*p & 0x7f) << shift : 0;
+			if ((*p++ & 0x80) == 0)
+				break;
+		}
+		p += 2;
+	} else if (head) {
+		p += D9_POOL_HEAD;
+	}
+	if (head)
+		s->entry_kind = tag == D9_TAG_STRINGS  ? OF_STRINGS
+		                : tag == D9_TAG_STACKS ? OF_STACKS
+		                                       : OF_ANNOTATIONS;
+	const struct slice entry = slice_of(p, (size_t)(bytes.p + bytes.n - p));
+	if (entry.n == 0)
+		return; /* a frame without entries */
+	if (s->entry_kind == OF_ANNOTATIONS)
+		define_annotation(copy, entry, chunk);
+	else
+		define_entry(copy, (enum definition_kind)s->entry_kind, entry, chunk);
+}
+
+/* ---- events ---- */
+
+static const char *require_value(struct d9w_copy *copy, uint8_t type, const char *p, struct chunk *chunk);
+
+/* Walks over lists and maps; the reader bounds their nesting. */
+static const char *require_values(struct d9w_copy *copy, const struct d9_type_info *t, const char *p,
+                                  struct chunk *chunk)
+{
+	uint64_t n = (uint64_t)load_u32(p, false) * t->each;
+
+	for (p += 4; n > 0; n--)
+		if (t->tagged)
+			p = require_value(copy, (uint8_t)*p, p + 1, chunk);
+		else
+			p += 4 + (size_t)load_u32(p, false);
+	return p;
+}
+
+/* Walks over a checked value, writes the pool entries that it refers to, and marks the symbols as needed. */
+static const char *require_value(struct d9w_copy *copy, uint8_t type, const char *p, struct chunk *chunk)
+{
+	const struct d9_type_info *const t = d9_type(type);
+
+	if (d9_is_optional(type) && *p++ == 0)
+		return p;
+	switch ((enum d9_shape)t->shape) {
+	case D9_SHAPE_ID:
+		require_entry(copy, (enum definition_kind)t->pool, load_u32(p, false), chunk);
+		return p + 4;
+	case D9_SHAPE_LEB128:
+		while ((*p++ & 0x80) != 0)
+			;
+		return p;
+	case D9_SHAPE_TEXT:
+	case D9_SHAPE_RUN:
+		if (t == &d9_types[D9_STACK])
+			require_symbols(copy, p + 4, load_u32(p, false), chunk);
+		return p + 4 + (size_t)load_u32(p, false) * t->size;
+	case D9_SHAPE_VALUES:
+		return require_values(copy, t, p, chunk);
+	default:
+		return p + t->size;
+	}
+}
+
+/* Writes the definitions that an event refers to. */
+static void require_definitions(struct d9w_copy *copy, struct definition *k, bool timed, struct slice bytes,
+                                struct chunk *chunk)
+{
+	uint32_t n = k->nrefer, all;
+
+	if (!k->written) {
+		write_header(copy, chunk);
+		require_schema(copy, k, d9_type_id(bytes.p), chunk);
+	}
+	if (n == 0)
+		return;
+	const char *f = schema_fields(k->bytes, &all); /* k moves when an id is added */
+	const char *p = bytes.p + (timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
+	for (; n > 0 && !chunk->text.failed; n--) {
+		f += 2 + load_u16(f, false);
+		const uint8_t type = (uint8_t)*f++;
+		if (type == D9_VARINT)
+			(void)d9_varint(&p);
+		else
+			p = require_value(copy, type, p, chunk);
+	}
+}
+
+/* Writes an event of the batch: its bytes as they are, if its time has the same delta. */
+static void select_event(struct d9w_copy *copy, struct definition *k, uint64_t ts, struct slice bytes,
+                         struct chunk *chunk)
+{
+	const bool timed = k->timed;
+	const uint32_t delta = timed ? load_u32(bytes.p + 2, false) >> 8 : 0;
+
+	require_definitions(copy, k, timed, bytes, chunk);
+	if (ts < copy->base || ts - copy->base != delta) {
+		d9w_copy_event(copy, timed, ts, bytes, chunk);
+	} else {
+		copy->base = ts;
+		copier_keep(copy->copier, bytes);
+	}
+}
+
+static void select_or_retain(struct d9w_copy *copy, const struct event *e, struct slice bytes,
+                             struct chunk *chunk)
+{
+	struct symbols *const symbols = &copy->selection->symbols;
+	struct definition *const k = find_definition(copy->selection, OF_SCHEMAS, d9_type_id(bytes.p));
+
+	if (k == NULL)
+		return; /* the reader passes no such event */
+	const uint64_t ts = d9w_output_time(copy, e, D9W_EVENT_RECORD, chunk);
+	if (k->symbol) {
+		const struct symbol symbol = { .bytes = bytes,
+			                       .address = read_symbol_address(k->bytes, bytes),
+			                       .ts = ts,
+			                       .timed = k->timed };
+		if (!is_needed(symbols, symbol.address) && retain_symbol(symbols, &symbol))
+			return;
+	}
+	select_event(copy, k, ts, bytes, chunk);
+}
+
+/* Writes symbols at the end of a segment, where their schema and texts are defined.  all: also those that no
+ * stack needs yet, because a later segment follows. */
+static void write_symbols(struct d9w_copy *copy, bool all, struct chunk *chunk)
+{
+	struct symbols *const s = &copy->selection->symbols;
+
+	for (uint32_t i = 0; i < s->n && !chunk->text.failed; i++) {
+		const struct symbol *const k = &s->retained[i];
+		if (!all && !is_needed(s, k->address))
+			continue;
+		require_definitions(copy,
+		                    find_definition(copy->selection, OF_SCHEMAS, d9_type_id(k->bytes.p)),
+		                    k->timed, k->bytes, chunk);
+		d9w_copy_event(copy, k->timed, k->ts, k->bytes, chunk);
+	}
+	arena_free(&s->arena);
+	s->n = 0;
+}
+
+static void begin_segment(struct d9w_copy *copy, struct chunk *chunk)
+{
+	struct d9w_selection *const s = copy->selection;
+
+	write_symbols(copy, true, chunk);
+	arena_free(&s->arena);
+	table64_free(&s->index);
+	memset(s->recent, 0, sizeof s->recent);
+	s->ndefinitions = s->nannotations = 0;
+	s->full = false;
+	s->header_pending = true;
+}
+
+void d9w_select_record(struct d9w_copy *copy, const struct batch *b, const struct event *e,
+                       struct slice bytes, struct chunk *chunk)
+{
+	const enum d9w_record kind = d9w_record_of(b, e);
+
+	if (copy->copier->run->rebased)
+		d9w_follow_time(copy, b, e, kind);
+	if (kind == D9W_EVENT_RECORD && (e->flags & EVENT_LEFT_OUT) == 0)
+		select_or_retain(copy, e, bytes, chunk);
+	else if (kind == D9W_HEADER_RECORD)
+		begin_segment(copy, chunk);
+	else if (kind == D9W_SCHEMA_RECORD)
+		define_schema(copy, bytes, chunk);
+	else if (kind == D9W_HEAD_RECORD || kind == D9W_ENTRY_RECORD)
+		read_entry(copy, bytes, kind == D9W_HEAD_RECORD, chunk);
+}
+
+void d9w_select_end(struct d9w_copy *copy, struct chunk *chunk)
+{
+	write_symbols(copy, false, chunk);
+	if (!copy->selection->any)
+		write_header(copy, chunk);
+}
+
+struct d9w_selection *d9w_selection_new(void)
+{
+	return calloc(1, sizeof(struct d9w_selection));
+}
+
+void d9w_selection_free(struct d9w_selection *s)
+{
+	if (s == NULL)
+		return;
+	arena_free(&s->arena);
+	table64_free(&s->index);
+	free(s->definitions);
+	free(s->annotations);
+	arena_free(&s->symbols.arena);
+	table64_free(&s->symbols.needed);
+	free(s->symbols.retained);
+	free(s);
+}
