@@ -260,7 +260,7 @@ static struct slice host_of(struct dft_state *st, const struct dft_record *rec)
 
 	if (a == NULL || a->kind > JSON_BAD_STRING)
 		return SLICE_NONE;
-	const struct slice s = dft_token_text(rec, a->value);
+	const struct slice s = a == hash ? dft_host_hash(rec, a) : dft_token_text(rec, a->value);
 	if (a->kind != JSON_ESCAPED)
 		return s;
 	arena_reset(&st->scratch);

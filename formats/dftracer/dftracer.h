@@ -233,6 +233,21 @@ static inline enum dft_hash_kind dft_hash_kind_of(enum dft_role role)
 	return role == DFT_ROLE_CMD_HASH || role == DFT_ROLE_EXEC_HASH ? DFT_HASH_STRING : DFT_HASH_FILE;
 }
 
+/* Returns the hash of a host as it is written; empty: 0, or no hash. */
+static inline struct slice dft_host_hash(const struct dft_record *rec, const struct dft_arg *hash)
+{
+	const struct slice s = dft_token_text(rec, hash->value);
+
+	return hash->kind > JSON_BAD_STRING || slice_is(s, "0") ? SLICE_NONE : s;
+}
+
+/* Returns whether an argument can be a hash: an integer other than 0, or a text of 16 bytes. */
+static inline bool dft_can_be_hash(const struct dft_record *rec, const struct dft_arg *a)
+{
+	return a->kind == JSON_UINT ? a->value.n != 1 || rec->p[a->value.at] != '0'
+	                            : a->kind == JSON_STRING && a->value.n == DFT_HEX_DIGITS;
+}
+
 /* Makes the cache key of a hash.  Returns false if such hashes are not cached.  16 bytes must be readable
  * from the start of the hash. */
 static inline bool dft_recent_key(const struct dft_record *rec, const struct dft_arg *a, uint64_t pid,

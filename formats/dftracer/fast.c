@@ -52,7 +52,7 @@ static inline struct dft_process *same_process(const struct dft_state *st, const
 	const struct dft_shared *const sh = st->sh;
 	struct dft_process *const p = sh->processes.last;
 
-	if (p == NULL || host->kind > JSON_STRING || p->pid != few_digits(rec, DFT_PID) ||
+	if (p == NULL || !dft_can_be_hash(rec, host) || p->pid != few_digits(rec, DFT_PID) ||
 	    p->host_name.p == NULL || p->host_known != sh->names.hosts_defined || p->unit > COMMON_UNIT)
 		return NULL;
 	return dft_same_host(dft_host_text(&sh->hosts, p->host), dft_token_text(rec, host->value)) ? p : NULL;

@@ -144,7 +144,7 @@ static void add_title(struct dft_state *st, const struct dft_record *rec, const 
 {
 	struct dft_shared *const sh = st->names_owner;
 	const struct dft_arg *const hash = dft_arg_of(rec, DFT_ROLE_HHASH);
-	struct slice host = hash != NULL ? dft_token_text(rec, hash->value) : SLICE_NONE;
+	struct slice host = hash != NULL ? dft_host_hash(rec, hash) : SLICE_NONE;
 
 	if (!f->has_pid || (thread && !f->has_tid) || (!st->ahead && !st->resolve))
 		return;

@@ -372,12 +372,13 @@ static bool check_hash(struct dft_state *st, const struct dft_record *rec, const
 	return e != NULL && e->source == NAME_DEFINED;
 }
 
-/* Uses the name that is cached in the process, if the process was found by this hash. */
+/* Uses the name that is cached in the process, if the process was found by this hash: one of another form is
+ * none, and finds the process by its pid. */
 static void check_host_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a,
                             const struct dft_facts *f, struct slice *name)
 {
 	struct dft_process *const p = f->process;
-	const bool same = p != NULL && p == st->sh->processes.last;
+	const bool same = p != NULL && p == st->sh->processes.last && dft_can_be_hash(rec, a);
 
 	if (same && p->host_name.p != NULL && p->host_known == st->sh->names.hosts_defined) {
 		if (a->kind == JSON_STRING)

@@ -83,7 +83,7 @@ bool dfw_parse_record(struct dfw_parser *x, struct slice bytes)
 	const struct dft_arg *const hash = dft_arg_of(rec, DFT_ROLE_HHASH);
 	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_HOSTNAME);
 	const struct dft_arg *const a = hash != NULL ? hash : name;
-	x->host = a != NULL ? dft_token_text(rec, a->value) : SLICE_NONE;
+	x->host = a == NULL ? SLICE_NONE : a == hash ? dft_host_hash(rec, a) : dft_token_text(rec, a->value);
 	return true;
 }
 
