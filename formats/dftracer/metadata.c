@@ -358,19 +358,25 @@ static void check_num_events(struct dft_state *st, const struct dft_record *rec,
 {
 	const struct dft_arg *const a = dft_arg_of(rec, DFT_ROLE_NUM_EVENTS);
 	const struct dft_process *const p = f->process;
+	struct quoted q;
 	uint64_t n;
 
-	/* d1 writes wide numbers in quotes */
-	if (a == NULL || (a->kind != JSON_UINT && a->kind != JSON_STRING) ||
-	    !json_digits_any(rec->p + a->value.at, a->value.n, &n) || p->starts != 1)
+	if (a == NULL || p->starts != 1)
 		return;
 	const uint64_t all = p->records - 1, calls = p->calls - 1;
-	if (n == all || (n <= calls + 1 && n + 1 >= calls) || (p->aggregated && n > calls))
+	/* d1 writes wide numbers in quotes */
+	const bool counts = (a->kind == JSON_UINT || a->kind == JSON_STRING) &&
+	                    json_digits_any(rec->p + a->value.at, a->value.n, &n);
+	if (counts && (n == all || (n <= calls + 1 && n + 1 >= calls) || (p->aggregated && n > calls)))
 		return;
+	if (counts)
+		snprintf(q.s, sizeof q.s, "%" PRIu64, n);
+	else
+		quoted(&q, dft_token_text(rec, a->value));
 	dft_report(st, DFT_RULE_NUM_EVENTS, dft_token_position(rec, a->value),
-	           "num_events is %" PRIu64 ", but %" PRIu64 " records of the process precede it, %" PRIu64
+	           "num_events is %s, but %" PRIu64 " records of the process precede it, %" PRIu64
 	           " of them not metadata",
-	           n, all, calls);
+	           q.s, all, calls);
 }
 
 /* Checks the second copy of the unit, inside args.cfg. */
