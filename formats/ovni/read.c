@@ -15,7 +15,8 @@ static int ovni_probe(struct slice head, bool complete)
 	if (head.n < OVNI_HEADER_SIZE)
 		return complete ? 32 : 0;
 	const uint32_t version = load_u32(head.p + 4, false);
-	return version == OVNI_VERSION || version == OVNI_VERSION_SWAPPED ? 64 : 32;
+	/* more than a dump of HawkTracer, which events with clocks of a few microseconds can look like */
+	return version == OVNI_VERSION || version == OVNI_VERSION_SWAPPED ? 80 : 32;
 }
 
 /* ---- the header, and the end ---- */
@@ -29,14 +30,14 @@ static enum record_status read_header(struct ovni_state *st, struct record *rec)
 
 	if (n < OVNI_HEADER_SIZE && !in->last)
 		return RECORD_MORE;
-	if (n < 4 || memcmp(in->p, OVNI_MAGIC, 4) != 0) {
+	if (memcmp(in->p, OVNI_MAGIC, n < 4 ? n : 4) != 0) {
 		finding_add(r->findings, &ovni_rules[OVNI_RULE_BAD_MAGIC], 0, 0,
 		            "the first bytes are %s, not \"ovni\"",
 		            quoted(&q, slice_of(in->p, n < 4 ? n : 4)));
 		return RECORD_BAD;
 	}
 	if (n < OVNI_HEADER_SIZE) {
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_CUT_HEADER], 4, 0,
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_CUT_HEADER], n < 4 ? 0 : 4, 0,
 		            "%zu of 8 bytes are present", n);
 		return RECORD_BAD;
 	}
