@@ -198,8 +198,9 @@ struct ovni_anomalies {
 	struct finding_tally others;
 };
 
-/* Compares a payload with a layout that has texts or repeated values. */
-static enum anomaly_kind walk_layout(const struct plan *m, struct slice payload)
+/* Compares a payload with a layout that has texts or repeated values.  *expected: bytes up to the end of the
+ * texts, or of one repeated value. */
+static enum anomaly_kind walk_layout(const struct plan *m, struct slice payload, uint32_t *expected)
 {
 	uint32_t at = 0;
 
@@ -214,35 +215,39 @@ static enum anomaly_kind walk_layout(const struct plan *m, struct slice payload)
 				return ANOMALY_TEXT;
 			at = (uint32_t)(nul - payload.p) + 1;
 		} else if (f->repeated) {
-			return rest % plan_width(f->type) == 0 ? ANOMALY_NONE : ANOMALY_SIZE;
+			*expected = plan_width(f->type);
+			return rest % *expected == 0 ? ANOMALY_NONE : ANOMALY_SIZE;
 		} else if (rest < plan_width(f->type)) {
 			return ANOMALY_SIZE;
 		} else {
 			at += plan_width(f->type);
 		}
 	}
+	*expected = at;
 	return at == payload.n ? ANOMALY_NONE : ANOMALY_SIZE;
 }
 
 /* size: of the payload, or of the data of a jumbo event, which may have been dropped. */
 static enum anomaly_kind classify_payload(const struct ovni_code *c, bool jumbo, uint32_t size,
-                                          struct slice payload)
+                                          struct slice payload, uint32_t *expected)
 {
+	const enum anomaly_kind fits = c->old ? ANOMALY_OLD : ANOMALY_NONE;
 	const struct plan *const m = c->plan;
 
 	if (m == NULL)
 		return model_name((unsigned char)(c->bytes >> 8)) != NULL ? ANOMALY_EVENT : ANOMALY_MODEL;
-	if (c->old || (c->old_size >= 0 && !jumbo && size == (uint32_t)c->old_size))
+	if (c->old_size >= 0 && !jumbo && size == (uint32_t)c->old_size)
 		return ANOMALY_OLD;
 	if (!m->has_layout)
-		return ANOMALY_NONE;
+		return fits;
+	*expected = m->layout_size;
 	if (jumbo != c->jumbo)
 		return ANOMALY_JUMBO;
 	if (!m->layout_open)
-		return size == m->layout_size ? ANOMALY_NONE : ANOMALY_SIZE;
+		return size == m->layout_size ? fits : ANOMALY_SIZE;
 	if (size < m->layout_size)
 		return ANOMALY_SIZE;
-	return payload.n == size ? walk_layout(m, payload) : ANOMALY_NONE;
+	return payload.n == size ? walk_layout(m, payload, expected) : ANOMALY_NONE;
 }
 
 /* Returns the row for anomalies of this kind and code; NULL: there are too many. */
@@ -288,7 +293,9 @@ bool ovni_check_payload(struct ovni_state *st, const struct ovni_code *c, const 
 	const uint32_t size = jumbo ? load_u32(p + OVNI_EVENT_SIZE, st->stream.big) : payload.n;
 	/* Nothing to compare with: no vocabulary, or too many codes. */
 	const bool unchecked = r->trace->vocabulary == NULL || c == &codes->others;
-	const enum anomaly_kind kind = unchecked ? ANOMALY_NONE : classify_payload(c, jumbo, size, payload);
+	uint32_t expected = 0;
+	const enum anomaly_kind kind =
+	    unchecked ? ANOMALY_NONE : classify_payload(c, jumbo, size, payload, &expected);
 
 	if (kind == ANOMALY_NONE) {
 		if (!jumbo && (c->plan == NULL || !c->plan->layout_open) &&
@@ -309,8 +316,7 @@ bool ovni_check_payload(struct ovni_state *st, const struct ovni_code *c, const 
 		a->jumbo = jumbo;
 		a->code = code;
 	}
-	finding_tally_add(&a->tally, rec->offset, rec->ordinal, size,
-	                  c->plan != NULL ? c->plan->layout_size : 0);
+	finding_tally_add(&a->tally, rec->offset, rec->ordinal, size, expected);
 	return true;
 }
 
@@ -338,9 +344,19 @@ static void report_old(struct findings *j, const struct anomaly *a, const struct
 		       a->tally.before);
 }
 
+/* Returns what stands before the expected size: of a payload that is too short, or of repeated values. */
+static const char *before_expected(const struct anomaly *a, const struct plan *m)
+{
+	if (m == NULL || !m->layout_open)
+		return "";
+	if (a->kind == ANOMALY_JUMBO || a->tally.now < m->layout_size)
+		return "at least ";
+	return m->nlayout > 0 && m->layout[m->nlayout - 1].repeated ? "a multiple of " : "";
+}
+
 static void report_anomaly(struct findings *j, const struct anomaly *a, const struct ovni_code *c)
 {
-	const bool open = c->plan != NULL && c->plan->layout_open;
+	const char *const before = before_expected(a, c->plan), *const s = a->tally.now == 1 ? "" : "s";
 	struct quoted name, q;
 
 	quoted(&name, c->cls->name);
@@ -357,17 +373,17 @@ static void report_anomaly(struct findings *j, const struct anomaly *a, const st
 		report_old(j, a, c, name.s);
 		break;
 	case ANOMALY_JUMBO:
-		REPORT(j, PAYLOAD_SIZE, a, "event %s: %s with %" PRIu64 " bytes, expected %s with %s%" PRIu64,
-		       name.s, event_kind(a->jumbo), a->tally.now, event_kind(c->jumbo),
-		       open ? "at least " : "", a->tally.before);
+		REPORT(j, PAYLOAD_SIZE, a,
+		       "event %s: %s with %" PRIu64 " byte%s, expected %s with %s%" PRIu64, name.s,
+		       event_kind(a->jumbo), a->tally.now, s, event_kind(c->jumbo), before, a->tally.before);
 		break;
 	case ANOMALY_TEXT:
 		REPORT(j, TEXT_END, a, "event %s: the string has no NUL within the %" PRIu64 " bytes of data",
 		       name.s, a->tally.now);
 		break;
 	case ANOMALY_SIZE:
-		REPORT(j, PAYLOAD_SIZE, a, "event %s: a payload of %" PRIu64 " bytes, expected %s%" PRIu64,
-		       name.s, a->tally.now, open ? "complete values after the first " : "", a->tally.before);
+		REPORT(j, PAYLOAD_SIZE, a, "event %s: a payload of %" PRIu64 " byte%s, expected %s%" PRIu64,
+		       name.s, a->tally.now, s, before, a->tally.before);
 		break;
 	case ANOMALY_NONE:
 		break;

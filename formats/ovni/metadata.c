@@ -374,8 +374,11 @@ static void check_stream(struct ovni_metadata *m, const cJSON *root, const cJSON
 		report_unknown_part(m, part);
 	if (finished == NULL)
 		ovni_report(m->r, OVNI_RULE_NOT_FINISHED, "stream.json has no ovni.finished");
-	else if (!ovni_json_is(finished, 1))
+	else if (!cJSON_IsNumber(finished))
 		ovni_report(m->r, OVNI_RULE_NOT_FINISHED, "ovni.finished is not the number 1");
+	else if (!ovni_json_is(finished, 1))
+		ovni_report(m->r, OVNI_RULE_NOT_FINISHED, "ovni.finished is %.17g, expected 1",
+		            finished->valuedouble);
 	if (require == NULL)
 		ovni_report(m->r, OVNI_RULE_NO_REQUIRE, "stream.json has no ovni.require");
 	else if (!cJSON_IsObject(require))
@@ -449,11 +452,11 @@ static void read_app(struct ovni_metadata *m, const cJSON *o)
 /* Reports a number that is not positive, and makes it -1. */
 static void check_id(struct ovni_metadata *m, const cJSON *ovni, const char *key, int64_t *id)
 {
-	if (*id != OVNI_NO_INTEGER && *id <= 0)
-		ovni_report(m->r, OVNI_RULE_NO_THREAD,
-		            ovni_json_get(ovni, key) == NULL ? "ovni.%s is missing"
-		                                             : "ovni.%s is not a positive integer",
-		            key);
+	if (ovni_json_get(ovni, key) == NULL)
+		ovni_report(m->r, OVNI_RULE_NO_THREAD, "ovni.%s is missing", key);
+	else if (*id != OVNI_NO_INTEGER && *id <= 0)
+		ovni_report(m->r, OVNI_RULE_NO_THREAD, "ovni.%s is %" PRId64 ", expected a positive number",
+		            key, *id);
 	if (*id <= 0)
 		*id = -1;
 }

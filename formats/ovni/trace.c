@@ -320,16 +320,16 @@ static void check_cpus(struct ovni_system *s, struct reader *r)
 		}
 		if (c->index != position++ && !reported) {
 			ovni_report(r, OVNI_RULE_CPU_INDEX,
-			            "loom %s has %" PRIu32 " CPUs: index %" PRIu32 " (phyid %" PRIu32
+			            "loom %s has %" PRIu32 " CPU%s: index %" PRIu32 " (phyid %" PRIu32
 			            ") where %" PRIu32 " is expected",
-			            quoted(&q, s->looms[c->loom].name), s->looms[c->loom].cpus, c->index,
-			            c->phyid, position - 1);
+			            quoted(&q, s->looms[c->loom].name), s->looms[c->loom].cpus,
+			            s->looms[c->loom].cpus == 1 ? "" : "s", c->index, c->phyid, position - 1);
 			reported = true;
 		}
 	}
 	for (uint32_t i = 0; i < s->nlooms; i++)
 		if (s->looms[i].cpus == 0)
-			ovni_report(r, OVNI_RULE_NO_CPUS, "no stream of loom %s has ovni.loom_cpus",
+			ovni_report(r, OVNI_RULE_NO_CPUS, "no stream of loom %s has CPUs in ovni.loom_cpus",
 			            quoted(&q, s->looms[i].name));
 }
 
@@ -337,7 +337,7 @@ static void check_process(struct ovni_system *s, struct reader *r, const struct 
 {
 	if (p->loom == TABLE_NONE) {
 		if (ovni_system_find_process(s, p->pid) == TABLE_NONE)
-			ovni_report(r, OVNI_RULE_NO_LOOM, "no thread of process %" PRId64 " has ovni.loom",
+			ovni_report(r, OVNI_RULE_NO_LOOM, "no thread of process %" PRId64 " names its loom",
 			            p->pid);
 		return;
 	}
