@@ -267,7 +267,8 @@ void ovni_check_sidecar(struct reader *r)
 	if (is_stream && cJSON_IsObject(ovni_json_get(root, "ovni")))
 		ovni_report(r, OVNI_RULE_EVENTS_MISSING, "there is no stream.obs in its directory");
 	else if (!is_stream && is_old_metadata(root))
-		ovni_report(r, OVNI_RULE_OLD_LAYOUT, "metadata.json has metadata version 1 or 2");
+		ovni_report(r, OVNI_RULE_OLD_LAYOUT, "metadata.json has version %d, current traces have 3",
+		            ovni_json_is(ovni_json_get(root, "version"), 1) ? 1 : 2);
 	cJSON_Delete(root);
 }
 

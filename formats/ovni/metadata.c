@@ -600,8 +600,11 @@ static void read_metadata_json(struct ovni_metadata *m, const cJSON *root)
 	const cJSON *const version = ovni_json_get(root, "version");
 	const cJSON *const cpus = ovni_json_get(root, "cpus");
 
-	if (cJSON_IsNumber(version) && version->valuedouble >= 1 && version->valuedouble <= 2)
+	if (ovni_json_is(version, 1) || ovni_json_is(version, 2))
 		m->version = version->valuedouble;
+	else if (cJSON_IsNumber(version))
+		ovni_report(m->r, OVNI_RULE_METADATA_VERSION,
+		            "the version of metadata.json is %.17g, expected 1 or 2", version->valuedouble);
 	else
 		ovni_report(m->r, OVNI_RULE_METADATA_VERSION, "the version of metadata.json is not 1 or 2");
 	read_app(m, root);

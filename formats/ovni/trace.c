@@ -329,7 +329,7 @@ static void check_cpus(struct ovni_system *s, struct reader *r)
 	}
 	for (uint32_t i = 0; i < s->nlooms; i++)
 		if (s->looms[i].cpus == 0)
-			ovni_report(r, OVNI_RULE_NO_CPUS, "no stream of loom %s has CPUs in ovni.loom_cpus",
+			ovni_report(r, OVNI_RULE_NO_CPUS, "no stream of loom %s lists its CPUs",
 			            quoted(&q, s->looms[i].name));
 }
 
