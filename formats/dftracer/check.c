@@ -48,7 +48,7 @@ enum dft_phase dft_phase_of(char c)
 	} rows[] = {
 		{ "Xx1", DFT_PHASE_COMPLETE },  { "MmHh4", DFT_PHASE_METADATA }, { "Cc2", DFT_PHASE_COUNTER },
 		{ "Aa3", DFT_PHASE_AGGREGATE }, { "B", DFT_PHASE_BEGIN },        { "E", DFT_PHASE_END },
-		{ "iI", DFT_PHASE_INSTANT },
+		{ "iI", DFT_PHASE_INSTANT },    { "b", DFT_PHASE_ASYNC_BEGIN },  { "e", DFT_PHASE_ASYNC_END },
 	};
 
 	for (size_t i = 0; c != '\0' && i < sizeof rows / sizeof rows[0]; i++)
@@ -116,7 +116,8 @@ static enum dft_phase check_phase(struct dft_state *st, const struct dft_record 
 	if (kind == JSON_STRING && c == 'M')
 		return DFT_PHASE_METADATA;
 	enum dft_phase phase = phase_of_kind(c, kind);
-	if (phase == DFT_PHASE_NONE)
+	const bool async = phase == DFT_PHASE_ASYNC_BEGIN || phase == DFT_PHASE_ASYNC_END;
+	if (phase == DFT_PHASE_NONE || (async && dft_top_kind(rec, DFT_ID) == JSON_ABSENT))
 		return report_phase(st, rec);
 	if (phase >= DFT_PHASE_BEGIN) {
 		struct quoted q;
@@ -124,9 +125,9 @@ static enum dft_phase check_phase(struct dft_state *st, const struct dft_record 
 		           "ph is %s, which is of Chrome's format and not of DFTracer's", quoted(&q, text));
 		return phase;
 	}
-	if (kind == JSON_UINT || (c >= 'a' && c <= 'z'))
+	if (!async && (kind == JSON_UINT || (c >= 'a' && c <= 'z')))
 		dft_tally_record(st, DFT_PHASE_FORMS, rec, text);
-	if (phase == DFT_PHASE_COUNTER || phase == DFT_PHASE_AGGREGATE || c == 'H')
+	if (async || phase == DFT_PHASE_COUNTER || phase == DFT_PHASE_AGGREGATE || c == 'H')
 		dft_tally_record(st, DFT_LATER_PHASES, rec, text);
 	if (phase == DFT_PHASE_COUNTER && is_aggregate(rec)) /* 2.x wrote both as C */
 		phase = DFT_PHASE_AGGREGATE;
@@ -291,9 +292,9 @@ static void check_process(struct dft_state *st, const struct dft_record *rec, st
 /* Ids count the records of a process. */
 static void check_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
-	if (f->phase >= DFT_PHASE_BEGIN) {
+	if (f->phase >= DFT_PHASE_ASYNC_BEGIN) {
 		st->sh->entangled = true;
-		return; /* Chrome's ids are those of flows and of spans */
+		return; /* these ids, as all of Chrome's, are those of flows and of spans */
 	}
 	if (json_is_string(dft_top_kind(rec, DFT_ID)) && !is_quoted_number(rec, DFT_ID)) {
 		dft_tally_record(st, DFT_TEXT_IDS, rec, dft_top_text(rec, DFT_ID));
@@ -351,6 +352,8 @@ static const unsigned required[] = {
 	[DFT_PHASE_METADATA] = BIT(DFT_NAME),
 	[DFT_PHASE_COUNTER] = BIT(DFT_NAME) | BIT(DFT_TS),
 	[DFT_PHASE_AGGREGATE] = BIT(DFT_NAME) | BIT(DFT_TS),
+	[DFT_PHASE_ASYNC_BEGIN] = BIT(DFT_NAME) | BIT(DFT_PID) | BIT(DFT_TS),
+	[DFT_PHASE_ASYNC_END] = BIT(DFT_NAME) | BIT(DFT_PID) | BIT(DFT_TS),
 	[DFT_PHASE_BEGIN] = BIT(DFT_NAME) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS),
 	[DFT_PHASE_END] = BIT(DFT_NAME) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS),
 	[DFT_PHASE_INSTANT] = BIT(DFT_NAME) | BIT(DFT_TS),

@@ -43,6 +43,8 @@ enum dft_phase {
 	DFT_PHASE_METADATA,
 	DFT_PHASE_COUNTER,
 	DFT_PHASE_AGGREGATE,
+	DFT_PHASE_ASYNC_BEGIN, /* of the aggregator of the utilities: intervals with an id */
+	DFT_PHASE_ASYNC_END,
 	DFT_PHASE_BEGIN, /* of Chrome's format, not of DFTracer's; likewise those that follow */
 	DFT_PHASE_END,
 	DFT_PHASE_INSTANT,

@@ -498,8 +498,10 @@ static enum phase phase_of(const struct dft_facts *f)
 		return f->has_dur ? PHASE_SPAN : PHASE_INSTANT;
 	case DFT_PHASE_COUNTER:
 		return PHASE_COUNTER;
+	case DFT_PHASE_ASYNC_BEGIN:
 	case DFT_PHASE_BEGIN:
 		return PHASE_BEGIN;
+	case DFT_PHASE_ASYNC_END:
 	case DFT_PHASE_END:
 		return PHASE_END;
 	default:
@@ -570,8 +572,14 @@ void dft_event_raw(const struct dft_state *st, struct batch *b, struct event *e)
 void dft_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
 {
 	struct dft_state *const st = r->state;
+	const enum dft_phase phase = st->facts.phase;
 
 	dft_event_raw(st, b, e);
+	if (e->phase != PHASE_STRUCTURE && (phase == DFT_PHASE_ASYNC_BEGIN || phase == DFT_PHASE_ASYNC_END)) {
+		const struct slice id = dft_top_text(&st->record, DFT_ID);
+		e->flags = EVENT_ASYNC;
+		e->dur = hash_bytes(id.p, id.n, hash_seed());
+	}
 	if (b->bytes != NULL)
 		b->bytes[b->n].n = (uint32_t)(st->record.end - rec->p);
 	if (reader_wants_fields(r, e))
