@@ -158,6 +158,24 @@ static bool check_label(struct ovni_metadata *m, uint32_t mark, const cJSON *lab
 	return false;
 }
 
+/* ovniemu writes 32 bits of a value, and refuses a second label for them. */
+static void check_cut_label(struct ovni_metadata *m, struct ovni_label label)
+{
+	struct ovni_system *const s = m->system;
+	char key[64];
+
+	snprintf(key, sizeof key, "%" PRIu32 "=%" PRId32, label.mark, (int32_t)label.value);
+	const uint32_t known = tabletext_get(&s->label_index, slice_str(key));
+	const struct slice copy = known == TABLE_NONE ? ovni_system_text(s, m->r, key) : SLICE_NONE;
+	if (known != TABLE_NONE)
+		ovni_report_refused(m->r, OVNI_RULE_MARK_CONFLICT,
+		                    "mark %" PRIu32 ": labels %" PRId64 " and %" PRId64
+		                    " are one in the 32 bits that ovniemu reads",
+		                    label.mark, s->labels[known].value, label.value);
+	else
+		s->no_memory |= copy.p == NULL || !tabletext_put(&s->label_index, copy, s->nlabels);
+}
+
 static void add_label(struct ovni_metadata *m, struct ovni_label label, const char *key, const char *text)
 {
 	struct ovni_system *const s = m->system;
@@ -189,9 +207,11 @@ static void read_label(struct ovni_metadata *m, uint32_t mark, const cJSON *labe
 	const uint32_t known = tabletext_get(&s->label_index, slice_str(key));
 	if (known == TABLE_NONE && s->nlabels >= OVNI_MAX_LABELS)
 		ovni_system_limit(s, m->r, "labels of marks", OVNI_MAX_LABELS);
-	else if (known == TABLE_NONE)
+	else if (known == TABLE_NONE) {
+		if (ovni_group_is_selected(m->r->options, "state"))
+			check_cut_label(m, l);
 		add_label(m, l, key, text);
-	else if (!slice_is(s->labels[known].text, text))
+	} else if (!slice_is(s->labels[known].text, text))
 		ovni_report_refused(m->r, OVNI_RULE_MARK_CONFLICT,
 		                    "mark %s (type:value) is %s, but %s in another stream", key,
 		                    quoted(&q, slice_str(text)), quoted(&q2, s->labels[known].text));

@@ -94,6 +94,9 @@ extern const struct rule ovni_rules[OVNI_RULE_COUNT + 1]; /* ended by an id of N
 /* Adds a finding about a complete stream or trace: at offset 0, without a record. */
 void ovni_report(struct reader *r, enum ovni_rule rule, const char *fmt, ...) PRINTF(3, 4);
 
+/* Returns true if --check names the group. */
+bool ovni_group_is_selected(const struct option_value *list, const char *group);
+
 /* Like ovni_report(), for faults that only ovniemu refuses: errors if the group "state" is checked. */
 void ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt, ...) PRINTF(3, 4);
 

@@ -30,8 +30,7 @@ static const struct rule refused[OVNI_RULE_COUNT] = {
 #undef ERROR_ROW
 };
 
-/* Returns true if --check names the group. */
-static bool group_is_selected(const struct option_value *list, const char *group)
+bool ovni_group_is_selected(const struct option_value *list, const char *group)
 {
 	for (; list != NULL; list = list->next)
 		if (strcmp(list->name, "check") == 0 && strcmp(list->value, group) == 0)
@@ -41,7 +40,7 @@ static bool group_is_selected(const struct option_value *list, const char *group
 
 void ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
 {
-	const bool strict = group_is_selected(r->options, "state");
+	const bool strict = ovni_group_is_selected(r->options, "state");
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -373,7 +372,7 @@ static void check_ranks(const struct ovni_system *s, struct reader *r)
 /* --check breakdown: the breakdown of nOS-V needs it enabled in each thread. */
 static void check_breakdown(const struct ovni_system *s, struct reader *r)
 {
-	if (!ovni_system_requires(s, SLICE_LIT("nosv")) || !group_is_selected(r->options, "breakdown"))
+	if (!ovni_system_requires(s, SLICE_LIT("nosv")) || !ovni_group_is_selected(r->options, "breakdown"))
 		return;
 	if (s->breakdown_lacks.n > 0)
 		ovni_report(r, OVNI_RULE_NO_BREAKDOWN,
@@ -444,7 +443,7 @@ static bool ovni_claims(const void *shared, const struct trace *trace, struct cl
 
 static bool checks_state(const struct option_value *list)
 {
-	return group_is_selected(list, "state");
+	return ovni_group_is_selected(list, "state");
 }
 
 static bool open_trace(struct reader *r)
