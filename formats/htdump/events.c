@@ -159,20 +159,6 @@ static void apply_vocabulary(struct ht_state *st, struct ht_class *c, struct ht_
 #define MAX_DECLARED 256U /* fields of a class that is declared to the trace */
 #define DECLARED_COST 16U /* fields charged for each declared class, besides its fields */
 
-static void check_field_count(struct ht_state *st, const struct record *rec)
-{
-	const struct ht_class *const c = st->c;
-	const uint32_t own = c->nfields - (ht_class_base(c) >= 0);
-	struct quoted q;
-
-	/* In the document layout, the base may or may not count as a field. */
-	if (st->wire ? c->nfields == c->declared : own == c->declared || own + 1 == c->declared)
-		return;
-	ht_report(st, HT_RULE_FIELD_COUNT, rec,
-	          "class %s announced %u fields, %u were described before its first event",
-	          quoted(&q, c->name), c->declared, c->nfields);
-}
-
 /* Declares the class and its fields to the trace; fields of raw events start with the head.  Large classes
  * are declared without fields: nothing needs these. */
 static bool declare_class(struct ht_state *st, struct ht_class *c, const struct ht_plan *plan,
@@ -244,8 +230,6 @@ bool ht_class_prepare(struct ht_state *st, const struct record *rec)
 		return false;
 	}
 	ht_describe_end(st, c);
-	if (c->id >= HT_BUILTIN_CLASSES)
-		check_field_count(st, rec);
 	if (!make_plan(st, rec, plan)) {
 		ht_plan_free(plan);
 		return false;
@@ -254,7 +238,6 @@ bool ht_class_prepare(struct ht_state *st, const struct record *rec)
 	if (!st->raw)
 		plan->paths = NULL; /* scratch of ht_unfold() */
 	c->plan = plan;
-	c->used = true;
 	return true;
 }
 
@@ -579,8 +562,12 @@ void ht_make_event(struct reader *r, const struct record *rec, struct batch *b, 
 		e->track =
 		    ht_track_of(st, has_thread ? ht_leaf_integer(st, &plan->leaves[plan->thread]) : 0, rec);
 		e->phase = plan->duration != HT_NO_LEAF ? PHASE_SPAN : PHASE_INSTANT;
-		/* A span that ends after 2^64 (reported by apply_event() of read.c) is cut. */
+		/* A span that ends after 2^64 or before its start (reported by apply_event() of read.c) is
+		 * cut. */
 		e->dur = st->dur > UINT64_MAX - e->ts ? UINT64_MAX - e->ts : st->dur;
+		if (plan->duration != HT_NO_LEAF &&
+		    ht_leaf_is_negative(&plan->leaves[plan->duration], st->dur))
+			e->dur = 0;
 		ok = e->track != NULL && set_event_name(st, b, e);
 	}
 	if (ok && reader_wants_fields(r, e))

@@ -137,17 +137,19 @@ struct ht_class {
 	struct slice name;
 	uint32_t id;
 	uint32_t nfields, fields_cap;
-	struct ht_field *fields; /* owned */
-	uint8_t declared;        /* field_count of the class info */
-	uint8_t kind;            /* enum ht_kind */
-	struct slice version;    /* HT_KIND_SYSTEM: name of the component */
-	bool used;               /* a record of the class was read */
-	bool unfolding;          /* on the current path of ht_unfold() */
-	bool rechecking;         /* described again: field infos are compared with fields[] ... */
-	bool renewing;           /* ... and may differ, since a later stream describes the class */
-	uint32_t recheck;        /* index of the next field to compare */
-	uint64_t stream;         /* ht_classes.stream when it was described */
-	struct ht_plan *plan;    /* owned; NULL before the first record */
+	struct ht_field *fields;  /* owned */
+	uint8_t declared;         /* field_count of the class info */
+	uint8_t kind;             /* enum ht_kind */
+	struct slice version;     /* HT_KIND_SYSTEM: name of the component */
+	bool used;                /* a record of the class, or of one that contains it, was read */
+	bool counted;             /* its fields were compared with `declared` */
+	bool unfolding;           /* on the current path of ht_unfold() */
+	bool rechecking;          /* described again: field infos are compared with fields[] ... */
+	bool renewing;            /* ... and may differ, since a later stream describes the class */
+	uint32_t recheck;         /* index of the next field to compare */
+	uint64_t stream;          /* ht_classes.stream when it was described */
+	uint64_t offset, ordinal; /* of its class info */
+	struct ht_plan *plan;     /* owned; NULL before the first record */
 };
 
 struct ht_classes {
@@ -323,6 +325,11 @@ void ht_describe_field(struct ht_state *st, const struct record *rec);
  * again are dropped. */
 void ht_describe_end(struct ht_state *st, struct ht_class *c);
 
+/* Reports, once for each description, a class that has more or fewer fields than it announced.
+ * of: the class whose first event is read, c or one that contains c; NULL: no event has come. */
+void ht_check_field_count(struct ht_state *st, struct ht_class *c, const struct record *rec,
+                          const struct ht_class *of);
+
 /* Returns the index of the field that is the base of the class, or -1. */
 int32_t ht_class_base(const struct ht_class *c);
 
@@ -409,6 +416,12 @@ static inline uint64_t ht_leaf_integer(const struct ht_state *st, const struct h
 	default:
 		return load_u64(p, st->big);
 	}
+}
+
+/* Whether the integer of this leaf is negative. */
+static inline bool ht_leaf_is_negative(const struct ht_leaf *l, uint64_t integer)
+{
+	return l->value >= VALUE_I8 && l->value <= VALUE_I64 && (int64_t)integer < 0;
 }
 
 /* Converts the bits of a float.  NaNs are converted by hand: processors make signalling NaNs quiet. */

@@ -238,8 +238,8 @@ static bool skip_string(struct ht_state *st, const struct record *rec, struct cu
 		return true;
 	}
 	ht_report(st, HT_RULE_STRING_UNTERMINATED, rec,
-	          "%s of class %s has no NUL in the remaining %" PRIu64 " bytes", name,
-	          quoted(&q, st->c->name), (uint64_t)cursor_left(c));
+	          "%s of class %s has no NUL in the remaining %zu byte%s", name, quoted(&q, st->c->name),
+	          cursor_left(c), cursor_left(c) == 1 ? "" : "s");
 	return false;
 }
 
@@ -416,12 +416,21 @@ static void check_record(struct ht_state *st, const struct record *rec)
 
 /* ---- structure ---- */
 
+/* Returns the byte order after an EndiannessInfoEvent that states none: the one in which a description
+ * follows, else the one before. */
+static COLD bool guess_order(const struct ht_state *st, const struct record *rec)
+{
+	if (st->r->records == 0)
+		return st->guess_big;
+	return st->big != looks_like_description(rec->end, st->r->in->end, st->wire, !st->big, true);
+}
+
 /* Applies an EndiannessInfoEvent, which sets the byte order of the following records. */
 static void set_byte_order(struct ht_state *st, const struct record *rec)
 {
 	struct trace *const trace = st->r->trace;
 	const uint8_t order = (uint8_t)st->starts[0][0];
-	const bool before = st->big, fallback = st->r->records > 0 ? before : st->guess_big;
+	const bool before = st->big, fallback = order > 1 && guess_order(st, rec);
 
 	if (order > 1)
 		finding_add(st->r->findings, &ht_rules[HT_RULE_BAD_BYTE_ORDER], rec->offset + HT_HEAD_SIZE,
@@ -499,14 +508,21 @@ static COLD void apply_structure(struct ht_state *st, const struct record *rec)
 	}
 }
 
+static COLD void report_duration(struct ht_state *st, const struct record *rec, bool negative)
+{
+	ht_report(st, HT_RULE_DURATION_OVERFLOW, rec, "timestamp %" PRIu64 " plus duration %s%" PRIu64,
+	          rec->ts, negative ? "-" : "", negative ? -st->dur : st->dur);
+}
+
 /* Sets the duration and the label of an event. */
 static inline void apply_event(struct ht_state *st, const struct ht_plan *plan, const struct record *rec)
 {
 	if (plan->duration != HT_NO_LEAF) {
-		st->dur = ht_leaf_integer(st, &plan->leaves[plan->duration]);
-		if (st->dur > UINT64_MAX - rec->ts)
-			ht_report(st, HT_RULE_DURATION_OVERFLOW, rec,
-			          "timestamp %" PRIu64 " plus duration %" PRIu64, rec->ts, st->dur);
+		const struct ht_leaf *const l = &plan->leaves[plan->duration];
+		st->dur = ht_leaf_integer(st, l);
+		const bool negative = ht_leaf_is_negative(l, st->dur);
+		if (negative || st->dur > UINT64_MAX - rec->ts)
+			report_duration(st, rec, negative);
 	}
 	if (plan->label != HT_NO_LEAF && st->ahead_of == NULL)
 		st->label_name = ht_label_find(st, ht_leaf_integer(st, &plan->leaves[plan->label]), rec);
@@ -565,11 +581,28 @@ static enum record_status read_record(struct reader *r, struct record *rec)
 	return RECORD_DONE;
 }
 
-/* Reports the findings that are counted over the whole input. */
+/* Checks the classes that have no events.  After a fault, their descriptions may be incomplete. */
+static void check_unused(struct ht_state *st)
+{
+	const struct input *const in = st->r->in;
+
+	if (in->p != in->end || !in->last || st->long_record.rest)
+		return;
+	for (uint32_t i = HT_BUILTIN_CLASSES; i < st->classes.n; i++) {
+		struct ht_class *const c = st->classes.list[i];
+		const struct record rec = { .offset = c->offset, .ordinal = c->ordinal };
+		ht_describe_end(st, c);
+		ht_check_field_count(st, c, &rec, NULL);
+	}
+}
+
+/* Reports the findings that are about the whole input, or counted over it. */
 static void ht_end(struct reader *r)
 {
-	const struct ht_state *const st = r->state;
+	struct ht_state *const st = r->state;
 	const struct finding_tally *t = &st->id_repeated;
+
+	check_unused(st);
 
 	finding_add_times(r->findings, &ht_rules[HT_RULE_ID_REPEATED], t->offset, t->record, t->count,
 	                  "event id %" PRIu64 " is repeated", t->now);
