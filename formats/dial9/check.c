@@ -84,6 +84,12 @@ unsigned d9_bytes_leb128(struct d9_bytes *b, uint64_t *v, const char *what)
 	return p != NULL ? D9_VARINT_MAX + 1 : 0;
 }
 
+void d9_report_over_64_bits(struct d9_state *st, const struct record *f, const char *end)
+{
+	d9_find_at(st, D9_RULE_LEB128_OVERFLOW, f, end - D9_VARINT_MAX,
+	           "byte 10 is 0x%02x, at most 0x01 fits 64 bits", (uint8_t)end[-1]);
+}
+
 /* ---- values of ids and stacks ---- */
 
 /* Charges bytes of pools and symbols to the event: a hostile one refers to a long text in all fields. */
@@ -249,10 +255,8 @@ static bool walk_leb128(struct d9_walk *w, const struct d9_type_info *t, struct 
 		return false;
 	if (n > D9_VARINT_MAX)
 		return stop_at(w, D9_RULE_LEB128_TOO_LONG, D9_VARINT_MAX, 0);
-	const uint8_t last = (uint8_t)w->bytes.p[-1];
-	if (n == D9_VARINT_MAX && last > 1 && note_finding(w))
-		d9_find_at(w->st, D9_RULE_LEB128_OVERFLOW, w->f, w->bytes.p - n,
-		           "byte 10 is 0x%02x, at most 0x01 fits 64 bits", last);
+	if (d9_is_over_64_bits(w->bytes.p, n) && note_finding(w))
+		d9_report_over_64_bits(w->st, w->f, w->bytes.p);
 	return true;
 }
 

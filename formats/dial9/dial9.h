@@ -489,6 +489,9 @@ struct value *d9_stack_values(struct d9_state *st, bool names, struct arena *a, 
 
 /* ---- check.c: walks ---- */
 
+/* Reports a LEB128 number of more than 64 bits that ends at `end`. */
+void d9_report_over_64_bits(struct d9_state *st, const struct record *f, const char *end);
+
 enum d9_walk_mode {
 	D9_WALK_OVER,   /* checks only sizes */
 	D9_WALK_CHECK,  /* sets `has_finding` on findings that do not end reading */

@@ -305,8 +305,9 @@ static enum record_status report_unknown(struct d9_state *st, const struct recor
 	d9_find(
 	    st, D9_RULE_UNKNOWN_TAG, f,
 	    "tag 0x%02x is unknown: the bytes before it are damaged, or a newer reader is needed; %" PRIu64
-	    " bytes from byte %" PRIu64 " on are not read",
-	    st->tag, st->r->unread, f->offset);
+	    " byte%s from byte %" PRIu64 " on %s not read",
+	    st->tag, st->r->unread, st->r->unread == 1 ? "" : "s", f->offset,
+	    st->r->unread == 1 ? "is" : "are");
 	return RECORD_BAD;
 }
 

@@ -209,27 +209,23 @@ static bool read_fields(struct d9_state *st, const struct record *f, struct d9_s
 /* Finds the end of a schema frame. */
 static enum record_status measure_schema(struct d9_state *st, struct record *f)
 {
-	struct cursor c = cursor_on(f->p, f->end, false);
+	struct d9_bytes b = d9_bytes_of(st, f), fields;
+	uint16_t n;
+	const char *p;
 
-	cursor_take(&c, D9_SCHEMA_HEAD, "tag and type_id");
-	cursor_take(&c, cursor_u16(&c, "name_len"), "name");
-	cursor_u8(&c, "has_timestamp");
-	const uint16_t n = cursor_u16(&c, "field_count");
-	if (c.missing == NULL && n * 3UL > cursor_left(&c)) {
-		st->lack = (struct d9_lack){ .what = "field_count",
-			                     .bytes = n * 3UL - cursor_left(&c),
-			                     .length = n,
-			                     .left = cursor_left(&c),
-			                     .has_length = true };
+	if (d9_bytes_read(&b, D9_SCHEMA_HEAD, "tag and type_id") == NULL ||
+	    !d9_bytes_u16(&b, &n, "name_len") || !d9_bytes_run(&b, n, 1, "name_len", &p) ||
+	    d9_bytes_read(&b, 1, "has_timestamp") == NULL || !d9_bytes_u16(&b, &n, "field_count"))
 		return RECORD_MORE;
-	}
-	for (uint32_t i = 0; i < n && c.missing == NULL; i++) {
-		cursor_take(&c, cursor_u16(&c, "field name_len"), "field name");
-		cursor_u8(&c, "field_type");
-	}
-	if (c.missing != NULL)
-		return d9_note_lack(st, &c);
-	f->end = c.p;
+	fields = b;
+	if (!d9_bytes_run(&fields, n, 3, "field_count", &p))
+		return RECORD_MORE;
+	for (uint32_t left = n; left > 0; left--)
+		if (!d9_bytes_u16(&b, &n, "field name_len") ||
+		    !d9_bytes_run(&b, n, 1, "field name_len", &p) ||
+		    d9_bytes_read(&b, 1, "field_type") == NULL)
+			return RECORD_MORE;
+	f->end = b.p;
 	return RECORD_DONE;
 }
 
@@ -351,7 +347,7 @@ static bool read_annotation(struct d9_bytes *b, struct d9_annotation *a)
 	uint32_t n;
 
 	if (!d9_bytes_u16(b, &a->field, "field_index") || !d9_bytes_u16(b, &key_len, "key_len") ||
-	    (key = d9_bytes_read(b, key_len, "key")) == NULL)
+	    !d9_bytes_run(b, key_len, 1, "key_len", &key))
 		return false;
 	a->key = textscan_slice(key, key_len);
 	if (!d9_bytes_u32(b, &n, "value_len") || !d9_bytes_run(b, n, 1, "value_len", &value))
@@ -443,7 +439,11 @@ enum record_status d9_annotation_frame(struct d9_state *st, struct record *f)
 	f->end = bytes.p;
 	st->open = open;
 	if (st->first) {
+		struct d9_bytes id = { .p = f->p + 1, .end = f->end, .lack = &st->lack };
+		const unsigned n = d9_bytes_leb128(&id, &open.type_id, "type_id");
 		d9_note_newer(st, f, f->p, "annotations frame 0x06", D9_0_4);
+		if (d9_is_over_64_bits(id.p, n))
+			d9_report_over_64_bits(st, f, id.p);
 		if (d9_schema_find(&st->schemas, open.type_id) == NULL)
 			d9_find(st, D9_RULE_ANNOTATION_SCHEMA, f,
 			        "type_id %" PRIu64 " has no schema in this segment; count is %" PRIu32,

@@ -211,6 +211,12 @@ bool d9_bytes_run(struct d9_bytes *b, uint32_t n, uint32_t each, const char *wha
  * D9_VARINT_MAX bytes.  Bits above 64 are dropped. */
 unsigned d9_bytes_leb128(struct d9_bytes *b, uint64_t *v, const char *what);
 
+/* Whether the LEB128 number of n bytes before `end` has more than 64 bits. */
+static inline bool d9_is_over_64_bits(const char *end, unsigned n)
+{
+	return n == D9_VARINT_MAX && (uint8_t)end[-1] > 1;
+}
+
 /* Reads n bytes and returns their position, or NULL if bytes are lacking. */
 static inline const char *d9_bytes_read(struct d9_bytes *b, size_t n, const char *what)
 {
