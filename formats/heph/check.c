@@ -313,8 +313,8 @@ void heph_set_epoch(struct heph_state *st, const struct heph_packet *k, const ch
 	const uint64_t size = (uint64_t)(k->end - value);
 
 	if (size != HEPH_EPOCH_SIZE) {
-		heph_report(st, HEPH_RULE_EPOCH_SIZE, k, value, "the value has %" PRIu64 " byte%s", size,
-		            size == 1 ? "" : "s");
+		heph_report(st, HEPH_RULE_EPOCH_SIZE, k, value, "the value has %" PRIu64 " byte%s, not %u",
+		            size, size == 1 ? "" : "s", (unsigned)HEPH_EPOCH_SIZE);
 	} else if (!epoch->known) {
 		epoch->known = true;
 		epoch->ns = load_u64(value, true);

@@ -344,7 +344,8 @@ static COLD void report_bad_start(struct heph_state *st, const struct heph_packe
 		                  "0x%08" PRIX32 " where a packet should start", magic);
 	else if (size < min)
 		heph_search_begin(st, HEPH_RULE_PACKET_TOO_SMALL, k, k->p + 4, k->p,
-		                  "%s packet of %" PRIu32 " bytes, the minimum is %" PRIu32, kind, size, min);
+		                  "%s packet of %" PRIu32 " byte%s, the minimum is %" PRIu32, kind, size,
+		                  size == 1 ? "" : "s", min);
 	else if (size <= (size_t)(st->r->in->end - k->p) ||
 	         (uint64_t)(st->r->in->end - k->p) > st->r->max_record)
 		heph_search_begin(st, HEPH_RULE_PACKET_TOO_LARGE, k, k->p + 4, k->p,

@@ -523,8 +523,8 @@ enum exit_status say_record(struct options *o, const struct file_record *what, c
 		report_text_rest(&t, j, o->policy, LEVEL_LIMIT);
 	if (what->unread_bytes > 0 && o->unsaid == 0) {
 		struct shown_path shown;
-		text_printf(&t, "%s: %" PRIu64 " bytes not read\n", show_path(&shown, what->path),
-		            what->unread_bytes);
+		text_printf(&t, "%s: %" PRIu64 " byte%s not read\n", show_path(&shown, what->path),
+		            what->unread_bytes, what->unread_bytes == 1 ? "" : "s");
 	}
 	say_text(&t);
 	text_free(&t);

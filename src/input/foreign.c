@@ -7,7 +7,8 @@
 #include "input/open.h"
 
 #define BYTES(s) s, sizeof(s) - 1
-#define TEXT_LINE 2048 /* bytes that are searched for a text */
+#define TEXT_LINE 2048  /* bytes that are searched for a text */
+#define ZERO_BYTES 512U /* a block of a disk */
 #define OLD_CPU_PROFILE                                                                                      \
 	{                                                                                                    \
 		"a CPU profile of V8 as a tree",                                                             \
@@ -93,9 +94,6 @@ static const struct signature {
 	{ 0,
 	  BYTES("version https://git-lfs"),
 	  { "a pointer of Git LFS, not the file itself", "git lfs pull fetches it" } },
-	{ 0,
-	  BYTES("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
-	  { "zero bytes", "its data was never written, or is missing in this copy" } },
 	{ 0, BYTES("%PDF-"), { "a PDF document", "name a trace" } },
 	{ 0, BYTES("<!DOCTYPE"), { "an HTML page", "the download of a trace may have failed" } },
 	{ 0, BYTES("<!doctype"), { "an HTML page", "the download of a trace may have failed" } },
@@ -268,12 +266,20 @@ static bool looks_like_perf_script(const char *p, size_t n)
 	return false;
 }
 
+/* Whether the first block holds zeros only.  A HawkTracer dump may begin with 40 of them. */
+static bool looks_unwritten(const char *p, size_t n)
+{
+	return n > 0 && *p == '\0' && memcmp(p, p + 1, (n < ZERO_BYTES ? n : ZERO_BYTES) - 1) == 0;
+}
+
 const struct input_foreign *input_foreign_find(const char *p, size_t n)
 {
 	static const struct {
 		bool (*looks)(const char *p, size_t n);
 		struct input_foreign is;
 	} shapes[] = {
+		{ looks_unwritten,
+		  { "zero bytes", "its data was never written, or is missing in this copy" } },
 		{ looks_like_pprof, { "a profile of pprof", "pprof shows it" } },
 		{ looks_like_perf_script, { "text of perf script or ftrace", "the Perfetto UI shows it" } },
 		{ looks_like_json,
