@@ -412,7 +412,7 @@ static const struct format_option options[] = {
 	{ .name = "keep-hashes", .help = "show DFTracer hashes as well as names" },
 	{ .name = DFW_DIALECT_OPTION,
 	  .arg = "NAME",
-	  .help = "the dialect of the output: d1, d3 or d5; 0.3 or 0.4 (default: the last)",
+	  .help = "output dialect: dial9 0.3.2, 0.3.6, 0.4; dftracer d1, d3, d5 (default: the last)",
 	  .words = dfw_dialect_names,
 	  .of_output = true },
 	{ .name = NULL },
