@@ -45,15 +45,24 @@ static bool looks_like_name(const char *p, const char *end, bool ascii)
 	return p > start && (p == end || *p == '\0' || *p == ' ');
 }
 
-/* Matches a class info or field info at p, or its start at the end of the input. */
+/* Matches the id of a class that describes at p. */
+static bool describes(const char *p, bool wire, bool big)
+{
+	const uint32_t id = load_u32(p + ht_class_id_at(wire), big);
+
+	return id == HT_CLASS_INFO || id == HT_CLASS_FIELD;
+}
+
+/* Matches a class info or field info at p, or its start at the end of the input.  The name of a class may be
+ * empty, if the next record describes, too. */
 static bool looks_like_description(const char *p, const char *end, bool wire, bool big, bool ascii)
 {
-	if (end - p < HT_HEAD_SIZE)
+	if (end - p < HT_HEAD_SIZE || !describes(p, wire, big))
 		return false;
-	const uint32_t id = load_u32(p + ht_class_id_at(wire), big);
-	if (id != HT_CLASS_INFO && id != HT_CLASS_FIELD)
-		return false;
-	return end - p <= HT_HEAD_SIZE + 4 || looks_like_name(p + HT_HEAD_SIZE + 4, end, ascii);
+	const char *const name = p + HT_HEAD_SIZE + 4, *const next = name + 2;
+	if (end - p <= HT_HEAD_SIZE + 4 || looks_like_name(name, end, ascii))
+		return true;
+	return !ascii && *name == '\0' && end - name >= 2 + HT_HEAD_SIZE && describes(next, wire, big);
 }
 
 /* Returns the number of bits that match one layout: 0, 20 if only the first record can be seen, more if the
