@@ -325,10 +325,8 @@ void ht_describe_field(struct ht_state *st, const struct record *rec);
  * again are dropped. */
 void ht_describe_end(struct ht_state *st, struct ht_class *c);
 
-/* Reports, once for each description, a class that has more or fewer fields than it announced.
- * of: the class whose first event is read, c or one that contains c; NULL: no event has come. */
-void ht_check_field_count(struct ht_state *st, struct ht_class *c, const struct record *rec,
-                          const struct ht_class *of);
+/* Checks, at the end of the input, the classes that no event was of or contained. */
+void ht_check_unused(struct ht_state *st);
 
 /* Returns the index of the field that is the base of the class, or -1. */
 int32_t ht_class_base(const struct ht_class *c);

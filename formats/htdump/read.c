@@ -590,28 +590,15 @@ static enum record_status read_record(struct reader *r, struct record *rec)
 	return RECORD_DONE;
 }
 
-/* Checks the classes that have no events.  After a fault, their descriptions may be incomplete. */
-static void check_unused(struct ht_state *st)
-{
-	const struct input *const in = st->r->in;
-
-	if (in->p != in->end || !in->last || st->long_record.rest)
-		return;
-	for (uint32_t i = HT_BUILTIN_CLASSES; i < st->classes.n; i++) {
-		struct ht_class *const c = st->classes.list[i];
-		const struct record rec = { .offset = c->offset, .ordinal = c->ordinal };
-		ht_describe_end(st, c);
-		ht_check_field_count(st, c, &rec, NULL);
-	}
-}
-
 /* Reports the findings that are about the whole input, or counted over it. */
 static void ht_end(struct reader *r)
 {
 	struct ht_state *const st = r->state;
 	const struct finding_tally *t = &st->id_repeated;
 
-	check_unused(st);
+	/* After a fault, descriptions may be incomplete. */
+	if (r->in->p == r->in->end && r->in->last && !st->long_record.rest)
+		ht_check_unused(st);
 
 	finding_add_times(r->findings, &ht_rules[HT_RULE_ID_REPEATED], t->offset, t->record, t->count,
 	                  "event id %" PRIu64 " is repeated", t->now);
