@@ -29,9 +29,9 @@ enum slice_flags {
 
 #define SLICE_NONE ((struct slice){ NULL, 0, 0 }) /* unlike an empty text */
 
-static inline struct slice slice_of(const char *p, size_t n)
+static inline struct slice slice_of(const char *p, size_t n) /* or its first 4 GiB - 1 */
 {
-	return (struct slice){ p, (uint32_t)n, 0 };
+	return (struct slice){ p, n < UINT32_MAX ? (uint32_t)n : UINT32_MAX, 0 };
 }
 
 /* `s` must end in NUL. */

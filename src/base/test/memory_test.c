@@ -4,6 +4,14 @@
 
 #include "base/memory.h"
 
+/* ---- slice ---- */
+
+Test(slice, longer_texts_are_cut)
+{
+	cr_expect_eq(slice_of("", UINT32_MAX).n, UINT32_MAX);
+	cr_expect_eq(slice_of("", (size_t)UINT32_MAX + 11).n, UINT32_MAX);
+}
+
 /* ---- arena ---- */
 
 static uint32_t next_random(uint64_t *state)
