@@ -13,12 +13,15 @@
 
 #define TABLE_ENTRIES (1U << 18)
 #define TABLE_BYTES (32U << 20)
-#define MAX_TEXT 1024         /* bytes; longer texts are not interned, except those of frames */
-#define MIN_STRING 4          /* bytes; shorter strings are as short as a number */
-#define SEEN (1U << 16)       /* slots for hashes of strings that occurred once */
-#define LONG_STRING 32        /* bytes; longer ones get a number at once, as long as ... */
-#define MAX_UNUSED 4096       /* ... numbers exceed repeated uses, of all strings, by less than this */
-#define MAX_ARGS (128U << 20) /* bytes of the arguments of an event */
+#define MAX_TEXT 1024   /* bytes; longer texts are not interned, except those of frames */
+#define MIN_STRING 4    /* bytes; shorter strings are as short as a number */
+#define SEEN (1U << 16) /* slots for hashes of strings that occurred once */
+#define LONG_STRING 32  /* bytes; longer ones get a number at once, as long as ... */
+#define MAX_UNUSED 4096 /* ... numbers exceed repeated uses, of all strings, by less than this */
+/* Bytes of a text, and of the arguments of an event: with name and category they are less than the 256 MiB
+ * that Perfetto refuses. */
+#define MAX_LONG (63U << 20)
+#define MAX_ARGS (128U << 20)
 
 /* ---- texts ---- */
 
@@ -30,12 +33,22 @@ static const uint8_t intern_fields[KINDS] = {
 	[KIND_FUNCTION] = PF_interned_function_names,
 };
 
+/* Returns the bytes of a text that are written. */
+static size_t cut_long(const char *p, size_t n, unsigned *losses)
+{
+	if (n <= MAX_LONG)
+		return n;
+	*losses |= 1U << PERFETTO_TEXT_CUT;
+	return utf8_cut(p, n, MAX_LONG);
+}
+
 struct slice perfetto_repair(struct perfetto_state *st, struct slice s, unsigned *losses)
 {
 	struct text *const t = &st->repaired;
-	const char *p = s.p, *const end = p + s.n;
 
 	*losses = 0;
+	s.n = (uint32_t)cut_long(s.p, s.n, losses);
+	const char *p = s.p, *const end = p + s.n;
 	if ((s.flags & SLICE_JSON) != 0 || s.n == 0)
 		return s;
 	if (memchr(p, '\0', s.n) == NULL && ((s.flags & SLICE_UTF8) != 0 || utf8_valid(p, s.n)))
@@ -53,8 +66,7 @@ struct slice perfetto_repair(struct perfetto_state *st, struct slice s, unsigned
 		p = nul + 1;
 	}
 	st->body.failed |= t->failed;
-	if (t->n > UINT32_MAX) /* binary data of GiB */
-		t->n = UINT32_MAX;
+	t->n = cut_long(t->p, t->n, losses); /* repaired, it may be three times as long */
 	return (struct slice){ t->p, (uint32_t)t->n, SLICE_UTF8 };
 }
 

@@ -213,3 +213,22 @@ Test(perfetto_args, a_text_of_40_megabytes)
 	perf_rig_free(&r);
 	free(big);
 }
+
+Test(perfetto_args, longer_texts_are_cut)
+{
+	const uint32_t max = 63U << 20;
+	char *const name = malloc(max + 3);
+	struct rig r;
+
+	cr_assert_not_null(name);
+	memset(name, 'y', max - 1);
+	memcpy(name + max - 1, "\xc3\xa9", 3); /* a character across the limit */
+	perf_rig_begin(&r);
+	perf_rig_event(&r, PHASE_SPAN, name, r.thread, 10, 1);
+	perf_rig_end(&r);
+	cr_expect_eq(r.model.slices[0].name.n, max - 1);
+	cr_expect_eq(perf_rig_lost(&r, "perfetto/text-cut"), 1);
+	cr_expect_eq(r.total.n, 1);
+	perf_rig_free(&r);
+	free(name);
+}
