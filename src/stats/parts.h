@@ -422,7 +422,7 @@ bool self_tree(const struct self_item *items, uint32_t n, uint64_t *self);
 /* Number of values with equal sign, exponent and first 7 bits. */
 struct series_step {
 	int32_t key; /* in the order of the values */
-	uint32_t count;
+	uint64_t count;
 };
 
 struct series {

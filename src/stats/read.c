@@ -402,8 +402,8 @@ static bool read_steps(struct reading *r, struct json_token *object, struct seri
 		last = number;
 		if (!get_u64(r, &w.value, &n))
 			return false;
-		if (n == 0 || n > UINT32_MAX || !series_add_step(set, to, number, n))
-			return fail(r, w.value.p, "a step counts 1 to 2^32 - 1 values");
+		if (n == 0 || !series_add_step(set, to, number, n))
+			return fail(r, w.value.p, "a step counts at least one value");
 	}
 	return walked(r, &w, object);
 }

@@ -103,9 +103,11 @@ bool series_add_step(struct series_set *set, struct series *s, int32_t key, uint
 			at -= at == s->nsteps;
 		}
 	}
-	const uint32_t space = UINT32_MAX - s->steps[at].count;
-	s->steps[at].count += n < space ? (uint32_t)n : space;
-	return n <= space;
+	uint64_t *const count = &s->steps[at].count;
+	if (!ckd_add(count, *count, n))
+		return true;
+	*count = UINT64_MAX;
+	return false;
 }
 
 double series_percentile(const struct series *s, unsigned percent)
@@ -114,7 +116,7 @@ double series_percentile(const struct series *s, unsigned percent)
 
 	for (uint32_t i = 0; i < s->nsteps; i++)
 		all += s->steps[i].count;
-	const uint64_t rank = (all * percent + 99) / 100;
+	const uint64_t rank = (uint64_t)(((uint128)all * percent + 99) / 100);
 	for (uint32_t i = 0; i < s->nsteps; i++) {
 		upto += s->steps[i].count;
 		if (upto < rank)

@@ -136,6 +136,27 @@ Test(series, odd_values)
 	arena_free(&text);
 }
 
+/* As merged tables of many traces have. */
+Test(series, more_values_than_32_bits_count)
+{
+	struct track track = { .index = 0 };
+	struct series_set set;
+	struct arena text = { 0 };
+
+	series_init(&set, &text);
+	put(&set, &track, &(struct sample){ 0, 0, 1 });
+	put(&set, &track, &(struct sample){ 1, 0, 2 });
+	struct series *const s = &set.list[0];
+	for (int i = 0; i < 2; i++)
+		cr_expect(series_add_step(&set, s, s->steps[0].key, UINT64_C(3000000000)));
+	cr_expect(series_add_step(&set, s, s->steps[1].key, UINT64_C(5000000000)));
+	cr_expect_eq(series_percentile(s, 54), 1);
+	cr_expect_eq(series_percentile(s, 55), 2);
+	cr_expect_not(series_add_step(&set, s, s->steps[1].key, UINT64_MAX));
+	series_free(&set);
+	arena_free(&text);
+}
+
 /* Puts values in an order other than that of time; the mean over time is that of the sorted ones. */
 Test(series, the_order_of_arrival_does_not_matter)
 {
