@@ -1,7 +1,7 @@
 /*
  * The command line of one command: getopt_long() over the rows of all its options, each of which states the
- * destination of its argument; and the effects of common options, with the vocabularies that they name.  The
- * message about a mistake proposes the nearest option.
+ * destination of its argument; and the effects of common options.  The message about a mistake proposes the
+ * nearest option.
  */
 
 #include "cli/options.h"
@@ -18,14 +18,11 @@
 #include "base/match.h"
 #include "base/numbers.h"
 #include "base/os.h"
-#include "check/rules.h"
 #include "cli/names.h"
 #include "cli/reports.h"
 #include "cli/say.h"
 #include "format/registry.h"
-#include "report/report.h"
 #include "run/read/operands.h"
-#include "vocab/vocab.h"
 
 void options_init(struct options *o, const struct command *cmd, int argc, char **argv)
 {
@@ -390,39 +387,10 @@ static bool check_output(struct options *o)
 	return false;
 }
 
-unsigned options_want_sizes(const struct options *o)
-{
-	return o->nschemas > 0 ? WANT_FIELDS : WANT_SIZES;
-}
-
-/* Reads and checks a vocabulary.  Returns false after reporting its mistakes. */
-static bool read_schema(struct options *o, struct schema_file *s)
-{
-	struct schema_summary summary;
-	char space[1024];
-	struct text rest = text_start(space, sizeof space);
-
-	const bool ok = schema_check(s->path, say_mistake, o, &s->text, &summary, &rest);
-	say_text(&rest);
-	text_free(&rest);
-	return ok;
-}
-
-/* Reports mistakes in vocabularies before any input is read or output is written. */
-static bool read_schemas(struct options *o)
-{
-	for (size_t i = 0; i < o->nschemas; i++)
-		if (!read_schema(o, &o->schemas[i])) {
-			o->status = STATUS_UNREADABLE;
-			return false;
-		}
-	return true;
-}
-
 void options_free(struct options *o)
 {
 	for (size_t i = 0; i < o->nschemas; i++)
-		schema_free(&o->schemas[i]);
+		vocabulary_file_free(&o->schemas[i]);
 	o->nschemas = 0;
 	side_reports_free(o);
 	vocabularies_free(&o->vocabularies);
@@ -560,7 +528,8 @@ bool options_parse(struct options *o, void *run)
 	}
 	o->in = (const char *const *)o->argv + optind;
 	o->nin = (size_t)(o->argc - optind);
-	return check_output(o) && check_dialect(o) && select_options_end(&o->select, o) && read_schemas(o);
+	return check_output(o) && check_dialect(o) && select_options_end(&o->select, o) &&
+	       options_read_vocabularies(o);
 }
 
 int options_word(struct options *o, const char *option, const char *arg, const char *const *words)
@@ -671,82 +640,4 @@ struct pipeline_job options_job(struct options *o, finding_sink *sink, void *ctx
 		.to.sink = sink,
 		.to.ctx = ctx,
 	};
-}
-
-/* ---- vocabularies of the user (--vocabulary, vocabulary check) ---- */
-
-/* A file is read and parsed once; its text is kept, as a pipe cannot be read again. */
-
-#define FORMATS_MAX 64
-
-/* The names of the formats that can be read. */
-static void list_readable(const char *names[FORMATS_MAX])
-{
-	size_t n = 0;
-
-	for (const struct format *const *f = formats; *f != NULL && n < FORMATS_MAX - 1; f++)
-		if ((*f)->reader != NULL)
-			names[n++] = (*f)->name;
-	names[n] = NULL;
-}
-
-static bool schema_no_memory(struct findings *findings, struct schema_summary *summary)
-{
-	finding_add(findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "out of memory");
-	summary->unreadable = true;
-	return false;
-}
-
-static bool check_text(struct slice text, struct findings *findings, struct schema_summary *summary)
-{
-	const char *names[FORMATS_MAX];
-	struct vocabulary *const v = vocab_new(NULL);
-	bool ok = false;
-
-	if (v == NULL)
-		return schema_no_memory(findings, summary);
-	list_readable(names);
-	vocab_set_formats(v, names);
-	ok = vocab_add_text(v, text.p, text.n, findings, &summary->rules);
-	if (ok)
-		snprintf(summary->format, sizeof summary->format, "%s", vocab_last_format(v));
-	else if (vocab_no_memory(v))
-		schema_no_memory(findings, summary);
-	vocab_free(v);
-	return ok;
-}
-
-bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text,
-                  struct schema_summary *summary, struct text *rest)
-{
-	struct findings findings;
-	char *bytes;
-	size_t n;
-	bool ok = false;
-
-	*summary = (struct schema_summary){ .rules = 0 };
-	findings_init(&findings, path, sink, ctx);
-	if (vocab_read_file(path, &findings, &bytes, &n)) {
-		ok = check_text(slice_of(bytes, n), &findings, summary);
-		*text = ok ? slice_of(bytes, n) : (struct slice){ .p = NULL };
-		if (!ok)
-			free(bytes);
-	} else {
-		summary->unreadable = true;
-	}
-	summary->mistakes = findings.levels[LEVEL_ERROR]; /* all rules of vocabularies are errors */
-	report_text_rest(rest, &findings, &policy_of_rules, LEVEL_NOTE);
-	findings_free(&findings);
-	return ok;
-}
-
-void schema_free(struct schema_file *s)
-{
-	union {
-		const char *p;
-		void *mine;
-	} text = { .p = s->text.p };
-
-	free(text.mine);
-	s->text.p = NULL;
 }

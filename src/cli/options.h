@@ -215,26 +215,28 @@ bool duration_option(const char *s, uint64_t *ns);
 bool length_option(const char *s, uint64_t *ns);
 const char *duration_option_why(const char *s);
 
-/* ---- vocabularies of the user ---- */
+/* ---- vocabularies of the user (vocabularies.c) ---- */
+
+/* Reads and checks the files of --vocabulary. */
+bool options_read_vocabularies(struct options *o);
 
 /* Parts of events that statistics need to count bytes.  WANT_SIZES: fields that built-in vocabularies name;
  * WANT_FIELDS: also fields that a file of the user may name. */
 unsigned options_want_sizes(const struct options *o);
 
-void schema_free(struct schema_file *s);
-
-/* Content of a vocabulary, for `vocabulary check`. */
-struct schema_summary {
+/* Content of a vocabulary. */
+struct vocabulary_summary {
 	char format[64];
 	size_t rules;
-	uint64_t mistakes; /* number of mistakes, including those that were not passed to the sink */
-	bool unreadable;   /* the file could not be read at all */
+	uint64_t mistakes; /* also those beyond the first ones of a rule, which the sink does not get */
+	bool unreadable;   /* the file could not be read, or memory ran out */
 };
 
-/* Checks a vocabulary.  On success *text is its content, freed by schema_free().  `rest` gets the numbers of
- * mistakes that were not passed to the sink.  Returns false if the file has mistakes. */
-bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text,
-                  struct schema_summary *summary, struct text *rest);
+/* Reads the file of file->path, and passes its mistakes to the sink.  rest: gets lines with the numbers of
+ * further mistakes.  Returns whether it has none; then file->text is its text. */
+bool vocabulary_file_check(struct schema_file *file, finding_sink *sink, void *ctx,
+                           struct vocabulary_summary *summary, struct text *rest);
+void vocabulary_file_free(struct schema_file *file); /* frees the text */
 
 /* ---- options about findings ---- */
 

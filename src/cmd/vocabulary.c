@@ -69,7 +69,7 @@ static void take_finding(void *ctx, const struct findings *j, const struct findi
 /* ---- check ---- */
 
 static void put_checked(struct vocabulary_run *s, const char *path, bool ok,
-                        const struct schema_summary *summary, bool first)
+                        const struct vocabulary_summary *summary, bool first)
 {
 	struct json_out o = { .t = &s->text, .comma = !first };
 
@@ -86,17 +86,14 @@ static void put_checked(struct vocabulary_run *s, const char *path, bool ok,
 
 static enum exit_status check_one(struct vocabulary_run *s, const char *path, bool first)
 {
-	struct schema_summary summary;
+	struct schema_file file = { .path = path };
+	struct vocabulary_summary summary;
 	struct shown_path shown;
-	struct slice text;
 	struct text rest = { .p = NULL };
 
-	s->findings.n = 0;
-	const bool ok = schema_check(path, take_finding, s, &text, &summary, &rest);
-	if (ok) {
-		struct schema_file taken = { .path = path, .text = text };
-		schema_free(&taken);
-	}
+	text_clear(&s->findings);
+	const bool ok = vocabulary_file_check(&file, take_finding, s, &summary, &rest);
+	vocabulary_file_free(&file);
 	if (s->json)
 		put_checked(s, path, ok, &summary, first);
 	else if (ok)
