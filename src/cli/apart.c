@@ -3,29 +3,20 @@
  * files with a common state.
  *
  * The result equals that of reading one file after another if the parts are independent (format/claims.h).
- * Whether they are is known only when they are read, so messages wait for the end.  If they are not, the
- * trace is to be read as a whole.  Both depend on the files alone, not on the number of threads.
+ * This is known only when they are read, so messages wait for the end.  If parts depend on each other, the
+ * caller reads the trace as a whole.  Whether they do follows from the files, not from the number of threads.
  *
  * If parts have several files, the checks of the whole trace are a part of their own, the frame: it opens all
- * files, but reads no records.  What it finds in opening them must be what the other parts found.
+ * files, but reads no records.  It must find the same on opening them as the other parts.
  */
 #include "cli/apart.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/workers.h"
 #include "cli/say.h"
-
-/* Facts of a trace that all files must have in common. */
-struct facts {
-	const char *format;
-	char dialect[64], clock[64];
-	uint64_t epoch_ns, zero_ns;
-	bool epoch_known;
-};
 
 struct apart {
 	struct trace_slot *trace;
@@ -33,18 +24,18 @@ struct apart {
 	void *ctx;
 	const struct operand *files;
 	struct part_files {
-		uint32_t first, n;
-	} * list;        /* files of the parts */
-	uint32_t nparts; /* the frame is one more */
+		uint32_t first, n; /* index in files->tree, number of files */
+	} * list;
+	uint32_t nparts; /* parts of `list`; the frame is one more */
 	const struct trace_ops *format;
 	struct finding_log *logs;
 	struct apart_part *slots;
 	uint64_t opened;            /* sum of apart_part.opened */
 	atomic_bool refused;        /* the parts are not independent, or a file cannot be read */
-	atomic_uint joined;         /* number of parts */
-	struct claims claims;       /* of these */
-	struct select_found *found; /* of these; NULL: no selection */
-	struct facts facts;
+	atomic_uint joined;         /* number of joined parts */
+	struct claims claims;       /* of the joined parts */
+	struct select_found *found; /* in these; NULL: no selection */
+	uint64_t facts;             /* facts_of() the first part */
 };
 
 /* ---- one part ---- */
@@ -54,8 +45,8 @@ static bool is_frame(const struct apart_part *f)
 	return f->number == f->of->nparts;
 }
 
-/* Adds what opening the file has found.  Streams are merged, but few that are packed, and a part may have
- * fewer than the trace: such traces are read as a whole. */
+/* Adds a hash of the findings of opening the file.  Refuses a packed stream that is to be merged: only a few
+ * are merged at a time (input/not-merged), and a part may have fewer of them than the trace. */
 static bool file_opened(void *ctx, const struct source *s)
 {
 	struct apart_part *const f = ctx;
@@ -146,23 +137,13 @@ static void run_slot(void *ctx, size_t index)
 
 /* ---- joining ---- */
 
-static struct facts facts_of(const struct trace *t)
+/* A hash of the facts that all parts must have in common. */
+static uint64_t facts_of(const struct trace *t)
 {
-	struct facts f = { .format = t->format,
-		           .epoch_ns = t->epoch_ns,
-		           .zero_ns = t->zero_ns,
-		           .epoch_known = t->epoch_known };
+	uint64_t hash = hash_bytes(t->dialect, strlen(t->dialect), hash_seed());
 
-	snprintf(f.dialect, sizeof f.dialect, "%s", t->dialect);
-	snprintf(f.clock, sizeof f.clock, "%s", t->clock);
-	return f;
-}
-
-static bool is_same(const struct facts *a, const struct facts *b)
-{
-	return a->format == b->format && strcmp(a->dialect, b->dialect) == 0 &&
-	       strcmp(a->clock, b->clock) == 0 && a->epoch_known == b->epoch_known &&
-	       a->epoch_ns == b->epoch_ns && a->zero_ns == b->zero_ns;
+	hash = hash_bytes(t->clock, strlen(t->clock), hash);
+	return hash_u64(t->epoch_known, hash_u64(t->epoch_ns, hash_u64(t->zero_ns, hash)));
 }
 
 static bool claim_text(struct apart_part *f, struct slice text)
@@ -215,7 +196,7 @@ static bool join_found(struct apart *a, const struct apart_part *f, const struct
 static bool join_part(struct apart *a, struct apart_part *f)
 {
 	const struct run_report run = pipeline_report(f->pipeline);
-	const struct facts facts = facts_of(run.trace);
+	const uint64_t facts = facts_of(run.trace);
 
 	if (is_frame(f))
 		return !run.failed && !finding_log_failed(f->log) && f->opened == a->opened;
@@ -224,7 +205,7 @@ static bool join_part(struct apart *a, struct apart_part *f)
 		a->facts = facts;
 	a->claims.input = f->number + (uint64_t)1;
 	return !run.failed && run.unpaired == 0 && run.pairs->n == 0 && run.cut->n == 0 &&
-	       run.trace->parts == 0 && run.format == a->trace->trace->format && is_same(&facts, &a->facts) &&
+	       run.trace->parts == 0 && run.format == a->trace->trace->format && facts == a->facts &&
 	       !finding_log_failed(f->log) && pipeline_claims(f->pipeline, &a->claims) &&
 	       (a->ops->join == NULL || a->ops->join(f, &run)) && join_found(a, f, run.found);
 }

@@ -6,14 +6,14 @@
 struct apart;
 
 /* A part of a trace that is read apart from the others: a file, or several with a common state; or the checks
- * of the whole trace (apart.c). */
+ * of the whole trace (apart.c).  The commands use ctx, state, path and job. */
 struct apart_part {
 	struct apart *of;
-	void *ctx;        /* of apart_read() */
-	void *state;      /* state of the command; zeroed before each part */
+	void *ctx;        /* that of apart_read() */
+	void *state;      /* apart_ops.state_size bytes, zeroed before each part */
 	uint32_t number;  /* in the order of the files, from 0 */
-	const char *path; /* of the first one */
-	uint64_t opened;  /* what was found when they were opened */
+	const char *path; /* path of the first file */
+	uint64_t opened;  /* sum of hashes: the findings of opening each file */
 	struct pipeline_job job;
 	struct pipeline *pipeline;
 	struct finding_log *log;
@@ -21,28 +21,29 @@ struct apart_part {
 };
 
 struct apart_ops {
-	size_t state_size; /* of a part */
+	size_t state_size; /* bytes of the state of a part */
 	/* Completes f->job.  Called for several parts concurrently, like `take`.  Both return false on OOM.
 	 */
 	bool (*begin)(struct apart_part *f);
-	/* Takes over a batch.  NULL: it is released. */
+	/* Takes over a batch.  NULL: batches are released. */
 	bool (*take)(struct apart_part *f, struct batch *b);
 	/* Adds a part to the earlier ones; called for one part at a time, in order.  Returns false on OOM, or
-	 * if it cannot be added.  May be NULL, like `end`. */
+	 * if the part cannot be added.  May be NULL, like `end`. */
 	bool (*join)(struct apart_part *f, const struct run_report *run);
-	/* Always called after `begin`: frees the state. */
+	/* Frees the state; called for each part for which `begin` was called. */
 	void (*end)(struct apart_part *f);
-	/* Called once all parts are joined, in the turn of the trace.  logs: of its n parts, in order. */
+	/* Called in the turn of the trace, when all parts are joined.  logs: those of the n parts, in order.
+	 */
 	void (*report)(struct trace_slot *t, void *ctx, struct finding_log *logs, uint32_t n);
 };
 
-/* In `join`: claims the labels of the tracks in groups, as groups of parts are told apart by texts.  Tracks
- * with equal names have labels with ids, or with numbers that count the tracks of all files, so names must
- * differ in a file and between files.  Returns false if they do not, or on OOM. */
+/* For `join`, if groups are by track: claims the labels of tracks, by which groups of two parts are found to
+ * be the same.  A label must be the name of its track, and no other part may have it: the labels of tracks
+ * with equal names depend on all files.  Returns false if they do not meet this, or on OOM. */
 bool apart_claim_labels(struct apart_part *f, const struct stats *s);
 
-/* Whether tables and percentiles are those of all events.  What is beyond a limit depends on the order in
- * which names arrive, and that of parts is another one. */
+/* Whether no limit of tables and percentiles was reached.  What is beyond a limit depends on the order in
+ * which names arrive, which is another one if the parts are read apart. */
 bool apart_sum_is_exact(const struct stats *s);
 
 /* Whether the trace has several files of some size whose format lets them be read apart, and there is no time
@@ -50,11 +51,11 @@ bool apart_sum_is_exact(const struct stats *s);
  * definitions and tracks may be of the whole trace. */
 bool apart_is_possible(const struct trace_slot *t);
 
-/* Reads the parts, if that is possible, and says what was selected.  Returns false, without a report, if the
- * trace must be read as a whole; also on OOM. */
+/* Reads the parts, and prints what was selected.  Returns false, without a report, if the trace must be read
+ * as a whole; also on OOM. */
 bool apart_read(struct trace_slot *t, const struct apart_ops *ops, void *ctx);
 
-/* In `report`: says what was found in the parts. */
+/* For `report`: prints the findings of the parts, as say_finding() and say_record() do. */
 void apart_say(struct trace_slot *t, const struct finding_log *logs, uint32_t n);
 
 #endif
