@@ -1,7 +1,7 @@
 /*
  * diff: both traces are read in order of time at the same pace.  compare/differ pairs and compares the
  * events; memory is used for sorting and for events that wait for a partner.  Each difference is written when
- * it is found, as text or JSON; a table by name ends the report.
+ * it is found (diff_report.c).
  */
 
 #include <errno.h>
@@ -16,24 +16,8 @@
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/say.h"
-#include "cmd/events/event_text.h"
-#include "compare/compare.h"
-#include "format/fields_json.h"
-#include "json/out.h"
+#include "cmd/diff_report.h"
 #include "input/open.h"
-#include "out/kind.h"
-#include "output/columns.h"
-#include "output/text_visible.h"
-
-struct diff;
-
-/* A form of the report. */
-struct diff_form {
-	void (*begin)(struct text *t, const struct diff *v);
-	/* Returns false on OOM. */
-	bool (*difference)(struct text *t, const struct diff *v, const struct difference *d);
-	void (*end)(struct text *t, const struct diff *v);
-};
 
 #define MAX_FIELDS 64
 #define DEFAULT_LIMIT 20 /* number of differences */
@@ -49,414 +33,20 @@ struct diff_input {
 struct diff {
 	struct options options; /* first */
 	struct diff_input inputs[DIFFER_SIDES];
-	const char *paths[DIFFER_SIDES];
 	uint64_t limit, sort_memory;
 	struct differ_rules rules;
 	struct slice fields[MAX_FIELDS]; /* ignored fields */
 	size_t nfields;
 	unsigned json; /* index in text|json */
+	const struct diff_form *form;
+	struct diff_report report;
 	struct report_out out;
 	struct text text;
-	/* the report */
-	const struct diff_form *form;
-	uint64_t bias;  /* 2^63 for signed times, which makes them comparable by ^; else 0 */
-	uint64_t start; /* ns ^ bias: the first time of both sides */
-	uint64_t starts[DIFFER_SIDES];
-	unsigned width; /* width of text; 0: any */
-	uint64_t shown; /* number of differences so far */
-	bool complete;  /* at the end: both sides were read */
 	struct pipeline *pipelines[DIFFER_SIDES];
 	struct pipeline_job jobs[DIFFER_SIDES];
-	struct differ differ;
-	struct by_name names;
 	bool no_memory;
 	enum exit_status status; /* worst status of the inputs */
 };
-
-/* ---- report as text ---- */
-
-/* numbers: the ids, too: tracks with the same names differ in them. */
-static void put_one_track(struct text *t, const struct track *k, bool numbers)
-{
-	value_text_word(t, k->name);
-	if (numbers && k->has_id)
-		text_printf(t, " (%s %" PRIu64 ")", k->kind == TRACK_PROCESS ? "pid" : "tid", k->id);
-}
-
-static void put_track(struct text *t, const struct track *k, bool numbers)
-{
-	const struct track *const process = track_process(k);
-
-	put_one_track(t, k, numbers);
-	if (process == k)
-		return;
-	text_str(t, " of ");
-	put_one_track(t, process, numbers);
-}
-
-/* Whether only numbers tell these tracks apart: the name of a process without a number is not compared. */
-static bool named_alike(const struct track *a, const struct track *b)
-{
-	const struct track *const p = track_process(a), *const q = track_process(b);
-
-	return slice_equal(a->name, b->name) && (slice_equal(p->name, q->name) || (!p->has_id && !q->has_id));
-}
-
-static void put_time(struct text *t, const struct diff *v, uint64_t ts)
-{
-	ts ^= v->bias;
-	text_since(t, ts > v->start ? ts - v->start : 0);
-}
-
-/* Writes two durations, in ns if fewer digits would show the same. */
-static void put_durations(struct text *t, uint64_t a, uint64_t b)
-{
-	struct text shown[DIFFER_SIDES] = { { .p = NULL } };
-
-	text_time(&shown[DIFFER_A], a);
-	text_time(&shown[DIFFER_B], b);
-	if (slice_equal(slice_of(shown[DIFFER_A].p, shown[DIFFER_A].n),
-	                slice_of(shown[DIFFER_B].p, shown[DIFFER_B].n)))
-		text_printf(t, "    dur: %" PRIu64 ", %" PRIu64 " ns\n", a, b);
-	else
-		text_printf(t, "    dur: %.*s, %.*s\n", (int)shown[DIFFER_A].n, shown[DIFFER_A].p,
-		            (int)shown[DIFFER_B].n, shown[DIFFER_B].p);
-	for (int i = 0; i < DIFFER_SIDES; i++) {
-		t->failed |= shown[i].failed;
-		text_free(&shown[i]);
-	}
-}
-
-static void put_words(struct text *t, const char *what, struct slice a, struct slice b)
-{
-	text_printf(t, "    %s: ", what);
-	value_text_word(t, a);
-	text_str(t, ", ");
-	value_text_word(t, b);
-	text_char(t, '\n');
-}
-
-static void put_field(void *ctx, struct slice name, const struct value *a, const struct value *b)
-{
-	struct text *const t = ctx;
-
-	text_str(t, "    field ");
-	value_text_word(t, name);
-	text_str(t, a == NULL ? ": only in B: " : b == NULL ? ": only in A: " : ": ");
-	if (a != NULL)
-		value_text_put(t, a);
-	if (a != NULL && b != NULL)
-		text_str(t, ", ");
-	if (b != NULL)
-		value_text_put(t, b);
-	text_char(t, '\n');
-}
-
-static bool put_parts(struct text *t, const struct diff *v, const struct difference *d)
-{
-	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B);
-
-	if ((d->parts & PART_TIME) != 0) {
-		text_str(t, "    time: ");
-		put_time(t, v, a->ts);
-		text_str(t, ", ");
-		put_time(t, v, b->ts);
-		text_char(t, '\n');
-	}
-	if ((d->parts & PART_DURATION) != 0)
-		put_durations(t, a->dur, b->dur);
-	if ((d->parts & PART_PHASE) != 0)
-		text_printf(t, "    kind: %s, %s\n", event_kind_name(event_kind(a)),
-		            event_kind_name(event_kind(b)));
-	if ((d->parts & PART_NAME) != 0)
-		put_words(t, "name", a->name, b->name);
-	if ((d->parts & PART_CATEGORY) != 0)
-		put_words(t, "category", a->cls->category, b->cls->category);
-	if ((d->parts & PART_TRACK) != 0) {
-		const bool numbers = named_alike(a->track, b->track);
-		text_str(t, "    track: ");
-		put_track(t, a->track, numbers);
-		text_str(t, ", ");
-		put_track(t, b->track, numbers);
-		text_char(t, '\n');
-	}
-	return (d->parts & PART_FIELDS) == 0 || field_differences(d, &v->differ.rules, put_field, t);
-}
-
-static bool put_difference(struct text *t, const struct diff *v, const struct difference *d)
-{
-	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B),
-	                          *const e = a != NULL ? a : b;
-
-	text_str(t, a == NULL ? "only in B: " : b == NULL ? "only in A: " : "changed: ");
-	if (a != NULL)
-		text_printf(t, "A @%" PRIu64 "%s", a->offset, b != NULL ? ", " : "");
-	if (b != NULL)
-		text_printf(t, "B @%" PRIu64, b->offset);
-	text_printf(t, ": %s ", event_kind_name(event_kind(e)));
-	value_text_word(t, e->name);
-	text_str(t, " at ");
-	put_time(t, v, e->ts);
-	if (e->phase == PHASE_SPAN && (a == NULL || b == NULL)) {
-		text_str(t, ", ");
-		text_time(t, e->dur);
-		text_str(t, " long");
-	}
-	text_str(t, ", on ");
-	put_track(t, e->track, false);
-	text_char(t, '\n');
-	return a == NULL || b == NULL || put_parts(t, v, d);
-}
-
-static bool differs(const struct by_name_row *r)
-{
-	return (r->only[DIFFER_A] | r->only[DIFFER_B] | r->changed) != 0;
-}
-
-static void put_names(struct text *t, const struct diff *v)
-{
-	static const struct column list[] = {
-		{ "name", COLUMN_NAME, 20, 0 },       { "in A", COLUMN_NUMBER, 0, 2 },
-		{ "in B", COLUMN_NUMBER, 0, 2 },      { "only in A", COLUMN_NUMBER, 0, 0 },
-		{ "only in B", COLUMN_NUMBER, 0, 0 }, { "changed", COLUMN_NUMBER, 0, 0 },
-		{ "time in A", COLUMN_NUMBER, 0, 1 }, { "time in B", COLUMN_NUMBER, 0, 1 },
-	};
-	const struct by_name *const names = &v->names;
-	struct columns c = { .list = list, .n = sizeof list / sizeof *list, .indent = 2 };
-
-	for (uint32_t i = 0; i < names->n; i++) {
-		const struct by_name_row *const r = &names->rows[i];
-		if (!differs(r))
-			continue;
-		columns_name(&c, r->name);
-		columns_u64(&c, r->events[DIFFER_A]);
-		columns_u64(&c, r->events[DIFFER_B]);
-		columns_u64(&c, r->only[DIFFER_A]);
-		columns_u64(&c, r->only[DIFFER_B]);
-		columns_u64(&c, r->changed);
-		columns_time(&c, r->dur[DIFFER_A]);
-		columns_time(&c, r->dur[DIFFER_B]);
-	}
-	columns_print(&c, t, v->width);
-	columns_free(&c);
-}
-
-/* Writes a hint for traces that have nothing in common, such as traces of two runs. */
-static void put_nothing_same(struct text *t, const struct diff *v)
-{
-	const struct differ_rules *const rules = &v->differ.rules;
-	const uint64_t a = v->starts[DIFFER_A], b = v->starts[DIFFER_B];
-	const struct {
-		bool counts;
-		const char *name;
-	} parts[] = {
-		{ (rules->ignore & PART_TIME) == 0, "time" },
-		{ (rules->tracks & TRACKS_WITHOUT_PROCESSES) == 0, "process" },
-		{ (rules->tracks & TRACKS_WITHOUT_THREADS) == 0, "thread" },
-	};
-	const char *before = " (what may be left out: --ignore ";
-
-	text_str(t, "no event is the same");
-	if (a != b) {
-		text_printf(t, ": %s begins ", a > b ? "A" : "B");
-		text_time(t, a > b ? a - b : b - a);
-		text_printf(t, " after %s", a > b ? "B" : "A");
-	}
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		if (parts[i].counts) {
-			text_printf(t, "%s%s", before, parts[i].name);
-			before = ",";
-		}
-	text_str(t, before[0] == ',' ? ")\n" : "\n");
-}
-
-static uint64_t count_differences(const struct differ *d)
-{
-	return d->changed + d->only[DIFFER_A] + d->only[DIFFER_B];
-}
-
-static void put_end(struct text *t, const struct diff *v)
-{
-	const struct differ *const d = &v->differ;
-	const uint64_t all = count_differences(d);
-
-	if (!v->complete)
-		text_str(t, "not compared to the end: a trace could not be read\n");
-	if (all > v->shown)
-		text_printf(t, "%" PRIu64 " more differences\n", all - v->shown);
-	text_printf(t,
-	            "events: %" PRIu64 " in A, %" PRIu64 " in B: %" PRIu64 " the same, %" PRIu64
-	            " changed, %" PRIu64 " only in A, %" PRIu64 " only in B\n",
-	            d->sides[DIFFER_A].events, d->sides[DIFFER_B].events, d->same, d->changed,
-	            d->only[DIFFER_A], d->only[DIFFER_B]);
-	if (v->complete && d->same == 0 && d->sides[DIFFER_A].events > 0 && d->sides[DIFFER_B].events > 0)
-		put_nothing_same(t, v);
-	if (d->full > 0)
-		text_printf(t,
-		            "%" PRIu64 " times more than %u events of a side waited for a partner: some of "
-		            "them may have one\n",
-		            d->full, PENDING_MAX);
-}
-
-#define INDENT 8 /* indent of continuation lines */
-
-static void put_lines(struct text *t, const struct diff *v, struct text *lines)
-{
-	text_wrap_lines(t, lines, INDENT, v->width);
-	text_free(lines);
-}
-
-static void text_begin(struct text *t, const struct diff *v)
-{
-	struct text lines = { .p = NULL };
-	struct shown_path a, b;
-
-	text_printf(&lines, "A: %s\nB: %s\n", show_path(&a, v->paths[DIFFER_A]),
-	            show_path(&b, v->paths[DIFFER_B]));
-	put_lines(t, v, &lines);
-}
-
-static bool text_difference(struct text *t, const struct diff *v, const struct difference *d)
-{
-	struct text lines = { .p = NULL };
-	const bool ok = put_difference(&lines, v, d);
-
-	put_lines(t, v, &lines);
-	return ok;
-}
-
-static void text_end(struct text *t, const struct diff *v)
-{
-	struct text lines = { .p = NULL };
-
-	put_end(&lines, v);
-	put_lines(t, v, &lines);
-	if (count_differences(&v->differ) > 0)
-		put_names(t, v);
-}
-
-static const struct diff_form diff_text = { text_begin, text_difference, text_end };
-
-/* ---- report as JSON: schemas/diff.schema.json ---- */
-
-static void json_begin(struct text *t, const struct diff *v)
-{
-	struct json_out o = { .t = t };
-
-	json_out_begin(&o, NULL, "{");
-	json_out_string(&o, "tool", TOOL_NAME);
-	json_out_space(&o, "\n ");
-	json_out_string(&o, "a", v->paths[DIFFER_A]);
-	json_out_space(&o, "\n ");
-	json_out_string(&o, "b", v->paths[DIFFER_B]);
-	json_out_space(&o, "\n ");
-	json_out_u64(&o, "tolerance_ns", v->differ.rules.tolerance);
-	json_out_begin_after(&o, "\n ", "differences", "[");
-}
-
-static void put_json_event(struct json_out *o, const char *key, const struct event *e, uint64_t bias)
-{
-	struct fields_json_lost lost = { 0 };
-
-	if (e == NULL) {
-		json_out_null(o, key);
-		return;
-	}
-	struct event biased = *e;
-	biased.ts ^= bias;
-	json_out_begin(o, key, "{");
-	event_json(o, &biased, bias, &lost);
-	json_out_end(o, "}");
-}
-
-static void put_json_field(void *ctx, struct slice name, const struct value *a, const struct value *b)
-{
-	struct json_out *const o = ctx;
-	struct fields_json_lost lost = { 0 };
-
-	json_out_begin(o, NULL, "{");
-	json_out_slice(o, "name", name);
-	if (a != NULL)
-		fields_json_value(json_out_value(o, "a"), a, &lost);
-	if (b != NULL)
-		fields_json_value(json_out_value(o, "b"), b, &lost);
-	json_out_end(o, "}");
-}
-
-static void put_json_parts(struct json_out *o, unsigned parts)
-{
-	static const struct {
-		unsigned part;
-		const char *name;
-	} words[] = {
-		{ PART_TIME, "time" },         { PART_DURATION, "dur" }, { PART_PHASE, "kind" },
-		{ PART_NAME, "name" },         { PART_FIELDS, "args" },  { PART_TRACK, "track" },
-		{ PART_CATEGORY, "category" },
-	};
-
-	json_out_begin(o, "parts", "[");
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if ((parts & words[i].part) != 0)
-			json_out_string(o, NULL, words[i].name);
-	json_out_end(o, "]");
-}
-
-static bool json_difference(struct text *t, const struct diff *v, const struct difference *d)
-{
-	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B);
-	struct json_out o = { .t = t, .comma = v->shown > 0 };
-	bool ok = true;
-
-	json_out_begin_after(&o, "\n  ", NULL, "{");
-	json_out_string(&o, "change", a == NULL ? "only_b" : b == NULL ? "only_a" : "changed");
-	put_json_event(&o, "a", a, v->bias);
-	put_json_event(&o, "b", b, v->bias);
-	put_json_parts(&o, d->parts);
-	json_out_begin(&o, "args", "[");
-	if ((d->parts & PART_FIELDS) != 0)
-		ok = field_differences(d, &v->differ.rules, put_json_field, &o);
-	json_out_end(&o, "]}");
-	return ok;
-}
-
-static void put_json_name(struct json_out *o, const struct by_name_row *r)
-{
-	json_out_begin_after(o, "\n  ", NULL, "{");
-	json_out_slice(o, "name", r->name);
-	json_out_u64(o, "events_a", r->events[DIFFER_A]);
-	json_out_u64(o, "events_b", r->events[DIFFER_B]);
-	json_out_u64(o, "only_a", r->only[DIFFER_A]);
-	json_out_u64(o, "only_b", r->only[DIFFER_B]);
-	json_out_u64(o, "changed", r->changed);
-	text_u128(json_out_value(o, "dur_ns_a"), r->dur[DIFFER_A]);
-	text_u128(json_out_value(o, "dur_ns_b"), r->dur[DIFFER_B]);
-	json_out_end(o, "}");
-}
-
-static void json_end(struct text *t, const struct diff *v)
-{
-	const struct differ *const d = &v->differ;
-	struct json_out o = { .t = t };
-
-	json_out_end(&o, "]");
-	json_out_space(&o, "\n ");
-	json_out_bool(&o, "complete", v->complete);
-	json_out_space(&o, "\n ");
-	json_out_u64(&o, "events_a", d->sides[DIFFER_A].events);
-	json_out_u64(&o, "events_b", d->sides[DIFFER_B].events);
-	json_out_u64(&o, "same", d->same);
-	json_out_u64(&o, "changed", d->changed);
-	json_out_u64(&o, "only_a", d->only[DIFFER_A]);
-	json_out_u64(&o, "only_b", d->only[DIFFER_B]);
-	json_out_u64(&o, "times_full", d->full);
-	json_out_begin_after(&o, "\n ", "names", "[");
-	for (uint32_t i = 0; i < v->names.n; i++)
-		if (differs(&v->names.rows[i]))
-			put_json_name(&o, &v->names.rows[i]);
-	json_out_end(&o, "]}\n");
-}
-
-static const struct diff_form diff_json = { json_begin, json_difference, json_end };
 
 /* ---- options ---- */
 
@@ -567,8 +157,9 @@ static bool parse(struct diff *d)
 	if (o->nin != DIFFER_SIDES)
 		return options_mistake(o, "takes two traces");
 	for (int i = 0; i < DIFFER_SIDES; i++)
-		d->paths[i] = o->in[i];
-	return run_names_check(o, d->paths, DIFFER_SIDES) && names_one_trace(o, d->paths, DIFFER_SIDES);
+		d->report.paths[i] = o->in[i];
+	return run_names_check(o, d->report.paths, DIFFER_SIDES) &&
+	       names_one_trace(o, d->report.paths, DIFFER_SIDES);
 }
 
 /* ---- running ---- */
@@ -587,7 +178,7 @@ static bool open_side(struct diff *d, int side)
 
 	*job = options_job(&d->options, say_finding, &d->options);
 	job->in.vocabularies = NULL; /* both sides are read concurrently */
-	job->in.paths = &d->paths[side];
+	job->in.paths = &d->report.paths[side];
 	job->in.npaths = 1;
 	job->read.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER;
 	job->read.interpret = INTERPRET_SPANS;
@@ -632,9 +223,9 @@ static enum stage_status next(void *ctx, struct batch **out)
 	in->next = NULL;
 	for (uint32_t i = 0; in->status == STAGE_MORE && !in->begun && i < (*out)->n; i++)
 		if ((*out)->events[i].phase != PHASE_STRUCTURE) {
-			const uint64_t ts = (*out)->events[i].ts ^ d->bias;
-			d->start = ts < d->start ? ts : d->start;
-			d->starts[in->side] = ts;
+			const uint64_t ts = (*out)->events[i].ts ^ d->report.bias;
+			d->report.start = ts < d->report.start ? ts : d->report.start;
+			d->report.starts[in->side] = ts;
 			in->begun = true;
 		}
 	return in->status;
@@ -644,10 +235,10 @@ static bool report_difference(void *ctx, const struct difference *difference)
 {
 	struct diff *const d = ctx;
 
-	if (d->shown >= d->limit)
+	if (d->report.shown >= d->limit)
 		return true;
-	d->no_memory |= !d->form->difference(&d->text, d, difference);
-	d->shown++;
+	d->no_memory |= !d->form->difference(&d->text, &d->report, difference);
+	d->report.shown++;
 	report_out_put(&d->out, &d->text);
 	return !d->no_memory;
 }
@@ -659,18 +250,18 @@ static bool compare(struct diff *d)
 	const bool signed_time = pipeline_report(d->pipelines[DIFFER_A]).signed_time ||
 	                         pipeline_report(d->pipelines[DIFFER_B]).signed_time;
 
-	d->bias = (uint64_t)signed_time << 63;
+	d->report.bias = (uint64_t)signed_time << 63;
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		sources[i] = (struct differ_source){ .next = next,
 			                             .ctx = &d->inputs[i],
 			                             .trace = pipeline_trace(d->pipelines[i]),
 			                             .signed_time = signed_time };
-	differ_init(&d->differ, &d->rules, sources[DIFFER_A], sources[DIFFER_B], report_difference, d);
-	d->differ.names = &d->names;
-	d->start = UINT64_MAX;
-	d->width = options_width(&d->options);
-	d->form->begin(&d->text, d);
-	const enum differ_status status = differ_run(&d->differ);
+	differ_init(&d->report.differ, &d->rules, sources[DIFFER_A], sources[DIFFER_B], report_difference, d);
+	d->report.differ.names = &d->report.names;
+	d->report.start = UINT64_MAX;
+	d->report.width = options_width(&d->options);
+	d->form->begin(&d->text, &d->report);
+	const enum differ_status status = differ_run(&d->report.differ);
 	if (status == DIFFER_NO_MEMORY || d->no_memory)
 		pipeline_no_memory(d->pipelines[DIFFER_A]);
 	return status == DIFFER_DONE;
@@ -683,11 +274,11 @@ static bool check_readable(struct diff *d)
 	bool all = true;
 
 	for (int i = 0; i < DIFFER_SIDES; i++)
-		if (input_is_named(d->paths[i]) && access(d->paths[i], R_OK) != 0) {
+		if (input_is_named(d->report.paths[i]) && access(d->report.paths[i], R_OK) != 0) {
 			const int error = errno;
 			(void)pipeline_drain(d->pipelines[i]);
 			if (d->status < STATUS_UNREADABLE) /* the side can be read nevertheless */
-				say_of(d->paths[i], "%s", strerror(error));
+				say_of(d->report.paths[i], "%s", strerror(error));
 			all = false;
 		}
 	if (!all)
@@ -709,22 +300,23 @@ static enum exit_status run(struct diff *d)
 		batch_release(d->inputs[i].next);
 		pipeline_end(d->pipelines[i]);
 	}
-	differs = count_differences(&d->differ) > 0;
-	d->complete = ok && d->status < STATUS_UNREADABLE;
-	if (d->differ.names != NULL) /* both were begun */
-		d->form->end(&d->text, d);
+	differs = diff_count(&d->report.differ) > 0;
+	d->report.complete = ok && d->status < STATUS_UNREADABLE;
+	if (d->report.differ.names != NULL) /* both were begun */
+		d->form->end(&d->text, &d->report);
 	report_out_put(&d->out, &d->text);
-	differ_free(&d->differ);
+	differ_free(&d->report.differ);
 	for (int i = 0; i < DIFFER_SIDES; i++) {
 		const struct run_report run = pipeline_report(d->pipelines[i]);
-		const enum exit_status empty = say_selected(&d->options, d->paths[i], run.found, run.trace);
+		const enum exit_status empty =
+		    say_selected(&d->options, d->report.paths[i], run.found, run.trace);
 		d->status = worse(d->status, empty);
 		differs |= empty != STATUS_CLEAN;
 		pipeline_close(d->pipelines[i]);
 	}
-	by_name_free(&d->names);
+	by_name_free(&d->report.names);
 	text_free(&d->text);
-	if (!d->complete)
+	if (!d->report.complete)
 		return worse(d->status, STATUS_UNREADABLE);
 	return differs ? STATUS_FINDINGS : d->status;
 }
@@ -743,7 +335,7 @@ static enum exit_status cmd_diff(const struct command *cmd, int argc, char **arg
 		status = d->options.status;
 	else if (report_out_open(&d->out, &d->options)) {
 		status = run(d);
-		status = worse(status, report_out_end(&d->out, &d->options, d->complete));
+		status = worse(status, report_out_end(&d->out, &d->options, d->report.complete));
 		say_found(&d->options);
 	}
 	options_free(&d->options);
