@@ -38,12 +38,14 @@ static void put_hex(struct text *t, uint64_t offset, struct slice bytes)
 	}
 }
 
-static void put_event(struct text *t, const struct batch *b, const struct event *e, uint64_t zero)
+static void put_text_record(struct text *t, const struct batch *b, uint32_t number, bool hex, uint64_t zero)
 {
+	const struct event *const e = &b->events[number];
+
 	text_printf(t, "@%" PRIu64 " %s ", e->offset, event_kind_name(event_kind(e)));
 	value_text_word(t, e->cls->name);
 	text_str(t, " ts=");
-	text_ns_from(t, zero, e->ts);
+	text_ns_from(t, e->phase == PHASE_STRUCTURE ? 0 : zero, e->ts);
 	if (e->phase == PHASE_SPAN)
 		text_printf(t, " dur=%" PRIu64, e->dur);
 	if (e->phase != PHASE_STRUCTURE) {
@@ -60,13 +62,8 @@ static void put_event(struct text *t, const struct batch *b, const struct event 
 		value_text_put(t, &f->value);
 	}
 	text_char(t, '\n');
-}
-
-static void put_text_record(struct text *t, const struct batch *b, uint32_t i, bool hex, uint64_t zero)
-{
-	put_event(t, b, &b->events[i], b->events[i].phase == PHASE_STRUCTURE ? 0 : zero);
 	if (hex)
-		put_hex(t, b->events[i].offset, b->bytes[i]);
+		put_hex(t, e->offset, b->bytes[number]);
 }
 
 /* Writes the name of the input above its records. */
@@ -129,9 +126,9 @@ static void put_fields(struct json_out *o, const struct field *f, uint32_t n, st
 	text_str(t, any ? "}" : "");
 }
 
-static void put_json_record(struct text *t, const struct batch *b, uint32_t i, bool hex, uint64_t zero)
+static void put_json_record(struct text *t, const struct batch *b, uint32_t number, bool hex, uint64_t zero)
 {
-	const struct event *const e = &b->events[i];
+	const struct event *const e = &b->events[number];
 	struct fields_json_lost lost = { .bad_text = 0 };
 	struct json_out o = { .t = t };
 
@@ -143,7 +140,7 @@ static void put_json_record(struct text *t, const struct batch *b, uint32_t i, b
 		json_out_bool(&o, "inexact", true);
 	if (hex) {
 		text_char(json_out_value(&o, "bytes"), '"');
-		text_hex(t, b->bytes[i].p, b->bytes[i].n);
+		text_hex(t, b->bytes[number].p, b->bytes[number].n);
 		text_char(t, '"');
 	}
 	json_out_end(&o, "}\n");
@@ -185,7 +182,10 @@ static const struct cmd_option own[] = {
 	{ .name = NULL },
 };
 
-static bool asks(const struct select *s, unsigned kinds)
+#define KINDS_OF_DURATIONS (1U << SELECT_MIN_DUR | 1U << SELECT_MAX_DUR)
+
+/* Whether a condition is of one of these kinds: bits of enum select_kind. */
+static bool selects_by(const struct select *s, unsigned kinds)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		if ((1U << s->conditions[i].kind & kinds) != 0)
@@ -193,24 +193,13 @@ static bool asks(const struct select *s, unsigned kinds)
 	return false;
 }
 
-static bool asks_durations(const struct select *s)
-{
-	return asks(s, 1U << SELECT_MIN_DUR | 1U << SELECT_MAX_DUR);
-}
-
-/* Only spans have durations, and only spans wait: begins and ends must be paired. */
-static bool asks_spans(const struct select *s)
-{
-	return asks_durations(s) || asks(s, 1U << SELECT_WAITING);
-}
-
-static bool check(struct cat *c)
+static bool check_options(struct cat *c)
 {
 	struct options *const o = &c->run.options;
 
 	if (c->limit == 0) /* not given */
 		c->limit = c->at != UINT64_MAX ? 1 : UINT64_MAX;
-	if (!c->raw || !asks_durations(&o->select.select))
+	if (!c->raw || !selects_by(&o->select.select, KINDS_OF_DURATIONS))
 		return true;
 	return options_mistake(o, "--raw shows begins and ends, which have no duration: leave out --raw, "
 	                          "or --min-dur and --max-dur");
@@ -231,7 +220,7 @@ static bool can_find(struct cat *c, const struct source *s)
 /* Refuses --raw with a selection if the format cannot omit records. */
 static bool can_select(struct cat *c, const struct format *of)
 {
-	if (!c->raw || select_is_any(&c->run.options.select.select) || (format_omits_records(of)))
+	if (!c->raw || select_is_any(&c->run.options.select.select) || format_omits_records(of))
 		return true;
 	say("--raw: format %s cannot omit records; without --raw, events can be selected", of->name);
 	c->run.status = worse(c->run.status, STATUS_USAGE);
@@ -323,7 +312,10 @@ static void show_trace(struct trace_slot *t)
 	if (output_error(r->out.out) != NULL)
 		return;
 	c->named = false;
-	job.read.interpret = asks_spans(&r->options.select.select) ? INTERPRET_SPANS : INTERPRET_EVENTS;
+	/* only spans have durations, and only spans wait: then begins and ends are paired */
+	job.read.interpret = selects_by(&r->options.select.select, KINDS_OF_DURATIONS | 1U << SELECT_WAITING)
+	                         ? INTERPRET_SPANS
+	                         : INTERPRET_EVENTS;
 	job.adjust.max_repeat = c->max_repeat;
 	job.read.as = c->raw ? READ_FIELDS : READ_MEANING;
 	job.choice.drops = c->raw;
@@ -354,7 +346,7 @@ static enum exit_status cmd_cat(const struct command *cmd, int argc, char **argv
 	struct trace_run *const r = &c.run;
 
 	options_init(&r->options, cmd, argc, argv);
-	if (options_parse(&r->options, &c) && check(&c) && traces_begin(r, false))
+	if (options_parse(&r->options, &c) && check_options(&c) && traces_begin(r, false))
 		traces_each(r, 1, 0, show_trace);
 	return traces_end(r);
 }

@@ -18,7 +18,7 @@
 struct compare_run {
 	const char *path;
 	int side;
-	bool any; /* a trace, or a table, was added */
+	bool any; /* a trace, or a table of stats --full, was added to `table` */
 	struct stats table;
 };
 
@@ -228,45 +228,6 @@ static bool read_map(struct compare *c)
 	return ok;
 }
 
-/* Warns of names that no group of the old side has: they are probably misspelt. */
-static void say_unmet(const struct compare *c)
-{
-	struct shown_path name;
-
-	for (uint32_t i = 0; i < c->map.n && !c->run.options.quiet; i++)
-		if (!c->map.names[i].met)
-			say_of(c->map_path, "warning: the old side has no \"%s\"",
-			       show_path(&name, c->map.names[i].old.p));
-}
-
-static void say_no_spans(const struct compare *c, const struct change *change)
-{
-	if (change->n == 0 && !c->run.options.quiet)
-		say("note: neither side has a span: samples, instants and counters are not compared");
-}
-
-/* Names of locations change with each line that is inserted above them. */
-static void say_moved(const struct compare *c, const struct change *change)
-{
-	const uint64_t n = c->ignore_lines || c->run.options.quiet ? 0 : change_count_moved(change);
-
-	if (n > 0)
-		say("note: %" PRIu64 " new group%s a name that differs only in line and column from one that "
-		    "is gone: --ignore-lines leaves these out",
-		    n, n == 1 ? " has" : "s have");
-}
-
-/* Warns of percentiles that are not exact. */
-static void say_coarse(const struct compare *c)
-{
-	char note[HISTOGRAM_NOTE];
-
-	for (size_t i = 0; i < c->nruns && !c->run.options.quiet; i++)
-		if (c->runs[i].table.pool.coarse > 0)
-			say_of(c->runs[i].path, "warning: %s",
-			       histogram_note(c->runs[i].table.pool.coarse, note));
-}
-
 /* ---- tables ---- */
 
 /* Sets *is: whether the path is a regular file with JSON of stats.  Returns false after a message if it
@@ -449,6 +410,30 @@ static void put_report(struct compare *c, const struct change *change)
 	r->any = true;
 }
 
+/* Notes what makes the comparison less useful than it could be: misspelt names in the map, no spans, names
+ * that changed as lines were inserted above them, and percentiles that are not exact. */
+static void say_notes(const struct compare *c, const struct change *change)
+{
+	const uint64_t moved = c->ignore_lines ? 0 : change_count_moved(change);
+	char note[HISTOGRAM_NOTE];
+	struct shown_path name;
+
+	for (uint32_t i = 0; i < c->map.n; i++)
+		if (!c->map.names[i].met)
+			say_of(c->map_path, "warning: the old side has no \"%s\"",
+			       show_path(&name, c->map.names[i].old.p));
+	if (change->n == 0)
+		say("note: neither side has a span: samples, instants and counters are not compared");
+	if (moved > 0)
+		say("note: %" PRIu64 " new group%s a name that differs only in line and column from one that "
+		    "is gone: --ignore-lines leaves these out",
+		    moved, moved == 1 ? " has" : "s have");
+	for (size_t i = 0; i < c->nruns; i++)
+		if (c->runs[i].table.pool.coarse > 0)
+			say_of(c->runs[i].path, "warning: %s",
+			       histogram_note(c->runs[i].table.pool.coarse, note));
+}
+
 /* Whether each run has a table.  Returns false after a message. */
 static bool all_read(struct compare *c)
 {
@@ -492,10 +477,8 @@ static void compare(struct compare *c)
 	} else if (ok) {
 		find_changes(c, &change);
 		put_report(c, &change);
-		say_unmet(c);
-		say_no_spans(c, &change);
-		say_moved(c, &change);
-		say_coarse(c);
+		if (!r->options.quiet)
+			say_notes(c, &change);
 		if (c->regressed)
 			r->status = worse(r->status, STATUS_FINDINGS);
 	}

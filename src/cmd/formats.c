@@ -38,10 +38,11 @@ static unsigned count(const struct loss *l, const struct format *from, const str
 
 /* ---- matrix as text ---- */
 
-/* Whether a row or column of the format is shown; only NULL: all are shown. */
-static bool is_asked(const struct format *only, const struct format *from, const struct format *to)
+/* Whether one format can be converted to the other, and the pair is listed.  only: a format of all listed
+ * pairs; NULL: any. */
+static bool is_listed(const struct format *only, const struct format *from, const struct format *to)
 {
-	return only == NULL || only == from || only == to;
+	return from->reader != NULL && to->writer != NULL && (only == NULL || only == from || only == to);
 }
 
 /* Writes the number of kinds of loss. */
@@ -55,7 +56,7 @@ static void put_count(struct columns *c, const struct format *from, const struct
 }
 
 /* Writes a line for each pair with this format. */
-static void put_pairs_with(struct text *t, const struct format *only, unsigned width)
+static void put_pairs_text(struct text *t, const struct format *only, unsigned width)
 {
 	static const struct column list[] = { { "input", COLUMN_WORD, 0, 0 },
 		                              { "output", COLUMN_WORD, 0, 0 },
@@ -64,7 +65,7 @@ static void put_pairs_with(struct text *t, const struct format *only, unsigned w
 
 	for (const struct format *const *from = formats; *from != NULL; from++)
 		for (const struct format *const *to = formats; *to != NULL; to++) {
-			if ((*from)->reader == NULL || (*to)->writer == NULL || !is_asked(only, *from, *to))
+			if (!is_listed(only, *from, *to))
 				continue;
 			columns_str(&c, (*from)->name);
 			columns_str(&c, (*to)->name);
@@ -74,16 +75,12 @@ static void put_pairs_with(struct text *t, const struct format *only, unsigned w
 	columns_free(&c);
 }
 
-/* Writes the numbers of kinds of loss: outputs down, inputs across.  only: the pairs with this format. */
-static void put_matrix_text(struct text *t, const struct format *only, unsigned width)
+/* Writes the numbers of kinds of loss: outputs down, inputs across. */
+static void put_matrix_text(struct text *t, unsigned width)
 {
 	struct column list[COLUMNS_MAX] = { { "output", COLUMN_WORD, 0, 0 } };
 	struct columns c = { .list = list, .n = 1, .indent = 2 };
 
-	if (only != NULL) {
-		put_pairs_with(t, only, width);
-		return;
-	}
 	/* the last inputs are left out first */
 	for (const struct format *const *from = formats; *from != NULL && c.n < COLUMNS_MAX; from++)
 		if ((*from)->reader != NULL) {
@@ -115,7 +112,7 @@ static void put_kinds(struct columns *c, const struct loss *l, const struct form
 		}
 }
 
-/* Adds the kinds of loss of a pair of formats: those of the writer and those of the engine. */
+/* Writes the kinds of loss of a pair of formats: those of the writer and those of the engine. */
 static void put_pair_text(struct text *t, const struct format *from, const struct format *to, unsigned width)
 {
 	static const struct column list[] = { { NULL, COLUMN_WORD, 0, 0 }, { NULL, COLUMN_TEXT, 20, 0 } };
@@ -150,7 +147,7 @@ static void put_ids(struct json_out *o, const char *key, const struct loss *l, c
 	json_out_end(o, "]");
 }
 
-/* Writes all pairs, or those with one format. */
+/* only: see is_listed(). */
 static void put_matrix_json(struct text *t, const struct format *only)
 {
 	struct json_out o = { .t = t };
@@ -158,7 +155,7 @@ static void put_matrix_json(struct text *t, const struct format *only)
 	json_out_begin(&o, NULL, "[");
 	for (const struct format *const *from = formats; *from != NULL; from++)
 		for (const struct format *const *to = formats; *to != NULL; to++) {
-			if ((*from)->reader == NULL || (*to)->writer == NULL || !is_asked(only, *from, *to))
+			if (!is_listed(only, *from, *to))
 				continue;
 			json_out_begin_after(&o, "\n", NULL, "{");
 			json_out_string(&o, "from", (*from)->name);
@@ -345,8 +342,10 @@ static enum exit_status cmd_formats(const struct command *cmd, int argc, char **
 		put_pair_text(&t, a.from, a.to, options_prose_width(&o));
 	else if (a.matrix && a.json)
 		put_matrix_json(&t, a.one);
+	else if (a.matrix && a.one != NULL)
+		put_pairs_text(&t, a.one, options_width(&o));
 	else if (a.matrix)
-		put_matrix_text(&t, a.one, options_width(&o));
+		put_matrix_text(&t, options_width(&o));
 	else if (a.json)
 		put_list_json(&t, a.one);
 	else if (a.one != NULL)

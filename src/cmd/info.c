@@ -29,17 +29,16 @@ struct info_run {
 	struct json_out json_out;
 };
 
-/* Number of events of a track. */
+/* Number of events of a track, start of the first, end of the last. */
 struct seen_track {
-	uint64_t events;
-	uint64_t first_ns, last_ns;
+	uint64_t events, first_ns, last_ns;
 };
 
 /* State of a trace. */
 struct info {
 	const char *path;
 	struct digest sum;
-	uint64_t first_ns, last_ns;
+	uint64_t first_ns, last_ns; /* first_ns > last_ns: no events */
 	uint64_t spans;
 	uint64_t tracks;         /* number of threads with events, as stats counts them */
 	struct seen_track *seen; /* by index of the track */
@@ -105,14 +104,14 @@ static void put_size(struct text *t, const struct info *n, uint64_t bytes)
 	text_char(t, '\n');
 }
 
-/* Whether a class is listed: it has records, or it is the first class of its name and no class of that name
- * has records. */
+/* Whether a class is listed: it has records, or is the first class of a name of which none has records. */
 static bool is_listed(const struct class *c)
 {
 	return c->records > 0 || (c->first == c && trace_class_records(c) == 0);
 }
 
-/* Categories of Perfetto and samples have classes without records. */
+/* The number of events of a class; those of samples and of Perfetto's categories have no records of the
+ * class. */
 static uint64_t class_events(const struct info *n, const struct class *c)
 {
 	return c->index < n->nclasses ? n->class_events[c->index] : 0;
@@ -155,7 +154,7 @@ static void put_times(struct text *t, const struct info *n, const struct trace *
 	const uint64_t zero = trace->zero_ns;
 	uint64_t first, last;
 
-	if (n->first_ns > n->last_ns) { /* no events */
+	if (n->first_ns > n->last_ns) {
 		text_str(t, "times:    none");
 		if (trace->events > 0)
 			text_printf(t, " (0 of %" PRIu64 " events selected)", trace->events);
@@ -255,6 +254,7 @@ static void put_trace(struct text *t, const struct info *n, const struct run_rep
                       const struct wide_hash *hash)
 {
 	const struct trace *const trace = run->trace;
+	const uint32_t processes = count_processes(trace);
 	struct shown_path shown;
 
 	text_printf(t, "file:     %s\n", show_path(&shown, n->path));
@@ -274,33 +274,14 @@ static void put_trace(struct text *t, const struct info *n, const struct run_rep
 		text_printf(t, "digest:   %016" PRIx64 "%016" PRIx64 " of %" PRIu64 " events\n", hash->b,
 		            hash->a, n->sum.events);
 	put_clock(t, trace);
-	text_printf(t, "tracks:   %" PRIu64 " in %" PRIu32 " process%s\n", n->tracks, count_processes(trace),
-	            count_processes(trace) == 1 ? "" : "es");
+	text_printf(t, "tracks:   %" PRIu64 " in %" PRIu32 " process%s\n", n->tracks, processes,
+	            processes == 1 ? "" : "es");
 	for (uint32_t i = 0; i < trace->nmeta; i++)
 		put_fact(t, &trace->meta[i]);
 	put_classes(t, n, trace);
 }
 
 /* ---- JSON: schemas/info.schema.json ---- */
-
-static void put_json_events(struct json_out *o, const struct info *n, const struct trace *trace,
-                            const struct wide_hash *hash)
-{
-	json_out_u64_or_string(o, "records", trace->records);
-	json_out_u64_or_string(o, "events", trace->events);
-	if (n->first_ns <= n->last_ns) {
-		json_out_ns(o, "first_ns", n->first_ns, trace->zero_ns);
-		json_out_ns(o, "last_ns", n->last_ns, trace->zero_ns);
-	}
-	if (hash != NULL)
-		text_printf(json_out_value(o, "digest"), "\"%016" PRIx64 "%016" PRIx64 "\"", hash->b,
-		            hash->a);
-	json_out_string(o, "clock", trace->clock);
-	if (trace->epoch_known)
-		json_out_u64_or_string(o, "epoch_ns", trace->epoch_ns);
-	json_out_u64_or_string(o, "tracks", n->tracks);
-	json_out_u64_or_string(o, "processes", count_processes(trace));
-}
 
 static void put_json_tracks(struct json_out *o, const struct info *n, const struct trace *trace)
 {
@@ -367,7 +348,20 @@ static void put_json_trace(struct text *t, const struct info *n, const struct ru
 	json_out_u64_or_string(&o, "bytes", run->bytes);
 	json_out_u64_or_string(&o, "files", n->files);
 	json_out_string(&o, "packing", packings[n->packing]);
-	put_json_events(&o, n, trace, hash);
+	json_out_u64_or_string(&o, "records", trace->records);
+	json_out_u64_or_string(&o, "events", trace->events);
+	if (n->first_ns <= n->last_ns) {
+		json_out_ns(&o, "first_ns", n->first_ns, trace->zero_ns);
+		json_out_ns(&o, "last_ns", n->last_ns, trace->zero_ns);
+	}
+	if (hash != NULL)
+		text_printf(json_out_value(&o, "digest"), "\"%016" PRIx64 "%016" PRIx64 "\"", hash->b,
+		            hash->a);
+	json_out_string(&o, "clock", trace->clock);
+	if (trace->epoch_known)
+		json_out_u64_or_string(&o, "epoch_ns", trace->epoch_ns);
+	json_out_u64_or_string(&o, "tracks", n->tracks);
+	json_out_u64_or_string(&o, "processes", count_processes(trace));
 	json_out_begin_after(&o, "\n", "metadata", "[");
 	for (uint32_t i = 0; i < trace->nmeta; i++) {
 		json_out_begin_after(&o, "\n", NULL, "{");
@@ -500,7 +494,7 @@ static void describe_trace(struct trace_slot *t)
 	pipeline_end(p);
 	const struct run_report report = pipeline_report(p);
 	trace_slot_turn(t);
-	/* a folder with other files beside its traces: a warning about these, and no input */
+	/* the group of files beside the traces of a folder: it has a warning about them, and no input */
 	const bool only_warned =
 	    n->files == 0 && n->findings[LEVEL_WARNING] > 0 && n->findings[LEVEL_ERROR] == 0;
 	if (run->table && !only_warned) {

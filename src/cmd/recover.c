@@ -45,8 +45,8 @@ struct recover {
 	struct options options;
 	const char *in, *out;
 	const struct format
-	    *misnamed;      /* format that the output's name states but no program would read; NULL: none */
-	const char *report; /* NULL: none */
+	    *misnamed;      /* format of the suffix of `out`, if programs for it cannot read the output */
+	const char *report; /* file of --report; NULL: none */
 	bool sort;
 	unsigned json; /* index in text|json */
 	struct recover_list list;
@@ -54,9 +54,9 @@ struct recover {
 	const char *file; /* file of the output folder that is being written; NULL: the output is no folder */
 	struct tabletext written; /* names of the folder's files so far, in the arena */
 	struct arena names;
-	bool json_too;           /* the input folder has no traces but JSON */
-	bool named;              /* a file in the folder has the suffix of a format */
-	bool found;              /* ... and is a trace */
+	bool json_too;           /* no file of the input folder has the suffix of one format: .json is read */
+	bool named;              /* a file of the folder has the suffix of a format, or is JSON of one */
+	bool found;              /* such a file is not empty */
 	enum exit_status status; /* worst status so far */
 };
 
@@ -278,8 +278,8 @@ static bool recover_input(struct recover *c, const char *path, const struct form
 		.ctx = c,
 	};
 
-	/* The packed file of a killed process may end before its first block: its folder is recovered without
-	 * it. */
+	/* the packed file of a killed process may end before its first block; other files of the folder do
+	 * not */
 	const bool lost =
 	    c->file != NULL && in->p == in->end && (in->fault == INPUT_CUT || in->fault == INPUT_CORRUPT);
 	run.job.in.from = from;
@@ -297,12 +297,13 @@ static bool recover_input(struct recover *c, const char *path, const struct form
 
 #define COPY_BYTES 65536
 
-static bool is_no_list(void *ctx, const char *name)
+/* Whether a file is part of the trace: not the list of an earlier output, as the new one has its own. */
+static bool is_wanted(void *ctx, const char *name)
 {
-	return strcmp(name, OUTPUT_FOLDER_LIST) != 0; /* the output has a list of its own */
+	return strcmp(name, OUTPUT_FOLDER_LIST) != 0;
 }
 
-/* Returns false after a message. */
+/* Copies a file that is no trace to the output.  Returns false after a message. */
 static bool copy_file(struct recover *c, const char *path)
 {
 	char *const space = malloc(COPY_BYTES);
@@ -419,7 +420,7 @@ static bool recover_folder(struct recover *c)
 	struct input_tree tree = { .n = 0 };
 	size_t i = 0;
 
-	input_tree_list(&tree, c->in, is_no_list, NULL);
+	input_tree_list(&tree, c->in, is_wanted, NULL);
 	bool ok = !tree.no_memory;
 	if (!ok)
 		options_no_memory(&c->options);
@@ -457,7 +458,8 @@ static enum exit_status say_output_failed(struct recover *c)
 	return STATUS_UNREADABLE;
 }
 
-/* Publishes the output with its list, or neither; a list on standard output is ended in either case. */
+/* Publishes the output and its list, or neither; but a list on standard output is complete in either case.
+ * whole: all that is intact was written. */
 static enum exit_status end_output(struct recover *c, bool whole)
 {
 	struct publication p = { .n = 0 };
@@ -533,18 +535,6 @@ static void recover(struct recover *c)
 
 /* ---- command line ---- */
 
-static bool check(struct recover *c)
-{
-	struct options *const o = &c->options;
-
-	if (c->json && c->report != NULL)
-		return options_mistake(o, "--format json and --report are the same list; name one");
-	if (c->json && strcmp(c->out, "-") == 0)
-		return options_mistake(o, "--format json writes to standard output, and so does OUT; "
-		                          "use --report json=FILE");
-	return true;
-}
-
 static bool check_names(struct recover *c)
 {
 	struct run_names n;
@@ -590,7 +580,12 @@ static bool parse(struct recover *c)
 		return options_mistake(o, "takes one input and one output");
 	c->in = o->in[0];
 	c->out = o->output != NULL ? o->output : o->in[1];
-	return check(c) && check_names(c);
+	if (c->json && c->report != NULL)
+		return options_mistake(o, "--format json and --report are the same list; name one");
+	if (c->json && strcmp(c->out, "-") == 0)
+		return options_mistake(o, "--format json writes to standard output, and so does OUT; "
+		                          "use --report json=FILE");
+	return check_names(c);
 }
 
 static enum exit_status cmd_recover(const struct command *cmd, int argc, char **argv)

@@ -319,9 +319,9 @@ bool convert_verify_can_compare_bytes(const struct convert *c, const struct pipe
 	       pipeline_reads_twice(job);
 }
 
-/* ---- while it is written ---- */
+/* ---- while the output is written ---- */
 
-/* Whether several traces are written as one.  The files of a folder may be one trace. */
+/* Whether several traces are written as one.  The files of a folder are one trace in some formats. */
 static bool joins_inputs(const struct convert *c)
 {
 	const struct operands *const o = pipeline_report(c->pipeline).operands;
@@ -396,7 +396,7 @@ bool convert_verify_add(struct convert *c, const struct batch *b)
 	return c->verify.by != VERIFY_EVENTS || keep_events(c, b);
 }
 
-/* ---- reading it back ---- */
+/* ---- reading the output back ---- */
 
 /* Reports a finding in the output under its final name. */
 static void report_by_name(const struct verify *v, const struct findings *findings, const struct finding *f)
@@ -620,14 +620,11 @@ static bool verify_output(struct verify *v)
 	return false;
 }
 
-/* The number of events to compare; UINT64_MAX if they were not counted. */
-static uint64_t events_of(const struct convert_verify *v)
-{
-	return v->by == VERIFY_DIGEST ? v->digest.events : v->by == VERIFY_EVENTS ? v->events : UINT64_MAX;
-}
-
 bool convert_verify_end(struct convert *c)
 {
+	const struct convert_verify *const w = &c->verify;
+	const uint64_t uncounted = UINT64_MAX;
+
 	if (!c->verify.begun)
 		return true;
 	struct verify *const v = calloc(1, sizeof *v);
@@ -637,7 +634,9 @@ bool convert_verify_end(struct convert *c)
 	v->path = convert_output_written(&c->output);
 	v->allowance =
 	    allowance_of(&c->writing.total, pipeline_report(c->pipeline).raw ? NULL : c->to->losses,
-	                 events_of(&c->verify));
+	                 w->by == VERIFY_DIGEST   ? w->digest.events
+	                 : w->by == VERIFY_EVENTS ? w->events
+	                                          : uncounted);
 	const bool ok = verify_output(v);
 	if (v->findings)
 		c->status = worse(c->status, STATUS_FINDINGS);
