@@ -1,5 +1,5 @@
 /*
- * Messages on standard error: findings, losses, results of a selection, and progress.  Messages are made in
+ * Messages on standard error: findings, results of a selection, losses, and progress.  Messages are made in
  * buffers on the stack, so that they are shown even without memory.
  */
 
@@ -25,9 +25,256 @@
 #include "run/join.h"
 #include "run/read/operands.h"
 
-/* ---- results of a selection ---- */
+/* ---- messages ---- */
 
-enum { SELECTED_SPACE = 2048 }; /* bytes of a message on the stack */
+enum { MESSAGE_SPACE = 4096 }; /* bytes on the stack, as messages must work without memory */
+
+static void put_bytes(const char *p, size_t n)
+{
+	while (n > 0) {
+		const ssize_t k = write(STDERR_FILENO, p, n);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return; /* no way left to report it */
+		p += k;
+		n -= (size_t)k;
+	}
+}
+
+/* Writes lines without commands of CI services. */
+static void put_lines(const char *p, size_t n)
+{
+	char buffer[MESSAGE_SPACE];
+	struct text safe = text_start(buffer, sizeof buffer);
+
+	if (!text_has_commands(p, n, 0)) {
+		put_bytes(p, n);
+		return;
+	}
+	text_add_guarded(&safe, p, n, 0);
+	put_bytes(safe.p, safe.n);
+	text_free(&safe);
+}
+
+void say_text(const struct text *t)
+{
+	put_lines(t->p, t->n);
+	if (t->failed && t->n > 0 && t->p[t->n - 1] != '\n')
+		put_lines("\n", 1); /* cut on OOM */
+}
+
+/* path: escaped; NULL: none. */
+PRINTF(2, 0) static void say_line(const char *path, const char *fmt, va_list ap)
+{
+	char line[2048];
+	int n = snprintf(line, sizeof line, "tracetool: %s%s", path != NULL ? path : "",
+	                 path != NULL ? ": " : "");
+
+	n += vsnprintf(line + n, sizeof line - (size_t)n - 1, fmt, ap);
+	if ((size_t)n > sizeof line - 2)
+		n = (int)sizeof line - 2;
+	line[n++] = '\n';
+	put_lines(line, (size_t)n);
+}
+
+void say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_line(NULL, fmt, ap);
+	va_end(ap);
+}
+
+bool say_of(const char *path, const char *fmt, ...)
+{
+	struct shown_path shown;
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_line(show_path(&shown, path), fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+const char *show_path(struct shown_path *p, const char *path)
+{
+	char buffer[4 * sizeof p->s];
+	struct text t = text_start(buffer, sizeof buffer);
+
+	text_visible(&t, slice_str(path), sizeof p->s);
+	const size_t n = t.n < sizeof p->s ? t.n : sizeof p->s - 1;
+	memcpy(p->s, t.p, n);
+	p->s[n] = '\0';
+	text_free(&t);
+	return p->s;
+}
+
+const char *show_operand(struct shown_path *p, const char *path)
+{
+	static const char plain[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
+	const size_t n = strlen(show_path(p, path));
+	const bool option = path[0] == '-' && path[1] != '\0';
+	const bool quote = path[strspn(path, plain)] != '\0';
+	const char *const before = quote ? option ? "'./" : "'" : option ? "./" : "";
+	const size_t k = strlen(before);
+
+	/* A name that has a quote, or was escaped or cut, cannot be typed as it is shown. */
+	if (strcmp(p->s, path) != 0 || strchr(path, '\'') != NULL || k + n + sizeof "'" > sizeof p->s)
+		return p->s;
+	memmove(p->s + k, p->s, n);
+	memcpy(p->s, before, k);
+	(void)strcpy(p->s + k + n, quote ? "'" : "");
+	return p->s;
+}
+
+/* ---- findings ---- */
+
+void say_line_of(const char *path, const struct finding *f, bool color)
+{
+	char buffer[MESSAGE_SPACE];
+	struct text t = text_start(buffer, sizeof buffer);
+
+	if (report_text_is_system(f))
+		text_str(&t, "tracetool: ");
+	report_text_finding(&t, path, f, color);
+	say_text(&t);
+	text_free(&t);
+}
+
+/* Shows a finding from the level `min` on, by the policy, and adds it to the reports of --report. */
+static void say_from(struct options *o, enum level min, const struct findings *j, const struct finding *f)
+{
+	const bool failure = input_rule_is_failure(f->rule);
+	const struct verdict verdict = policy_decide(o->policy, f->rule);
+	struct finding plain = *f;
+
+	plain.level = failure ? f->rule->level : verdict.level;
+	/* a message may quote the trace; messages of system failures do not */
+	if (o->wordless && !failure)
+		plain.message = f->rule->text;
+	if (o->side != NULL)
+		finding_list_add(&o->side->log.open, &plain);
+	/* beyond a limit of this program, events may be missing or different */
+	if (plain.level < min && (o->quiet || plain.level != LEVEL_LIMIT))
+		return;
+	if (verdict.left_out && !failure)
+		return;
+	if (!failure && o->said == SAY_FINDINGS) {
+		o->unsaid++;
+		return;
+	}
+	o->said += !failure;
+	say_line_of(j->path, &plain, options_color(o, STDERR_FILENO));
+}
+
+void say_finding(void *ctx, const struct findings *j, const struct finding *f)
+{
+	say_from(ctx, LEVEL_ERROR, j, f);
+}
+
+void say_mistake(void *ctx, const struct findings *j, const struct finding *f)
+{
+	struct options *const o = ctx;
+
+	say_from(o, o->quiet ? LEVEL_ERROR : LEVEL_WARNING, j, f);
+}
+
+bool say_failure(struct options *o, const struct findings *j, const struct finding *f)
+{
+	const bool failure = input_rule_is_failure(f->rule);
+
+	if (failure)
+		say_finding(o, j, f);
+	return failure;
+}
+
+/* Counts warnings that were not shown.  Returns whether one of the findings changes the exit status. */
+static bool judge(struct options *o, const struct findings *j)
+{
+	bool exits = false;
+
+	for (uint32_t i = 0; i < j->ncounts; i++) {
+		const struct verdict v = policy_decide(o->policy, j->counts[i].rule);
+		exits |= v.exits && !v.left_out;
+		o->warnings += v.level == LEVEL_WARNING && !v.left_out ? j->counts[i].count : 0;
+	}
+	return exits;
+}
+
+enum exit_status say_record(struct options *o, const struct file_record *what, const struct findings *j)
+{
+	char buffer[MESSAGE_SPACE];
+	struct text t = text_start(buffer, sizeof buffer);
+
+	const bool exits = judge(o, j);
+	side_reports_record(o, what, j);
+	if (!o->quiet && o->unsaid == 0)
+		report_text_rest(&t, j, o->policy, LEVEL_LIMIT);
+	if (what->unread_bytes > 0 && o->unsaid == 0) {
+		struct shown_path shown;
+		text_printf(&t, "%s: %" PRIu64 " byte%s not read\n", show_path(&shown, what->path),
+		            what->unread_bytes, what->unread_bytes == 1 ? "" : "s");
+	}
+	say_text(&t);
+	text_free(&t);
+	if (what->unreadable)
+		return STATUS_UNREADABLE;
+	return exits ? STATUS_FINDINGS : STATUS_CLEAN;
+}
+
+enum exit_status say_end(struct options *o, const struct source *s)
+{
+	const struct file_record what = source_record(s);
+	const enum exit_status status = say_record(o, &what, &s->findings);
+
+	if (s->context == NULL || s->context->refused[0] == '\0')
+		return status;
+	say("%s: %s", o->cmd->name, s->context->refused);
+	return STATUS_USAGE;
+}
+
+/* The command that lists findings.  A pipe cannot be read again, and has findings of its own: names that are
+ * defined after their use. */
+static void put_listing_command(struct text *t, const struct options *o)
+{
+	const size_t nin = o->nin - (o->cmd->converts && o->output == NULL);
+	struct shown_path shown;
+
+	for (size_t i = 0; i < nin; i++)
+		if (input_fd_of(o->in[i]) >= 0) {
+			text_str(t, "--report text=FILE");
+			return;
+		}
+	text_str(t, "tracetool validate ");
+	text_str(t, nin == 1 ? show_operand(&shown, o->in[0]) : "IN ...");
+}
+
+/* unsaid: says that they are not shown. */
+static void say_listed(const struct options *o, uint64_t n, const char *what, bool unsaid)
+{
+	char buffer[MESSAGE_SPACE];
+	struct text t = text_start(buffer, sizeof buffer);
+
+	if (n == 0)
+		return;
+	put_listing_command(&t, o);
+	say("%" PRIu64 " %s%s in the input%s%s: %.*s lists %s", n, what, n == 1 ? "" : "s",
+	    unsaid ? n == 1 ? " is" : " are" : "", unsaid ? " not shown" : "", (int)t.n, t.p,
+	    n == 1 ? "it" : "them");
+	text_free(&t);
+}
+
+void say_found(const struct options *o)
+{
+	say_listed(o, o->unsaid, "further error", true);
+	if (!o->quiet)
+		say_listed(o, o->warnings, "warning", false);
+}
+
+/* ---- results of a selection ---- */
 
 static void put_quoted(struct text *t, struct slice s)
 {
@@ -189,7 +436,7 @@ static void say_empty(const struct options *o, const char *path, const struct se
 enum exit_status say_selected(const struct options *o, const char *path, const struct select_found *f,
                               const struct trace *trace)
 {
-	char space[SELECTED_SPACE];
+	char space[MESSAGE_SPACE];
 
 	if (f == NULL && trace != NULL && trace->events == 0 && o->select.fail_on_empty) {
 		say_of(path, "warning: no event is selected: the trace has none");
@@ -212,9 +459,19 @@ enum exit_status say_selected(const struct options *o, const char *path, const s
 	return selected == 0 && o->select.fail_on_empty ? STATUS_FINDINGS : STATUS_CLEAN;
 }
 
+void say_crossing(const struct options *o, const char *path, const struct select_found *f)
+{
+	if (f == NULL || o->quiet || f->crossing == 0)
+		return;
+	say_of(path, "%" PRIu64 " span%s the time window and %s whole, as records are copied", f->crossing,
+	       f->crossing == 1 ? " crosses an end of" : "s cross an end of",
+	       f->crossing == 1 ? "is" : "are");
+}
+
+/* what: "event has a field": the message is `no event has a field "FIELD"`. */
 static void say_no(const char *path, const char *what, struct slice field)
 {
-	char space[SELECTED_SPACE];
+	char space[MESSAGE_SPACE];
 	struct text t = text_start(space, sizeof space);
 
 	text_visible(&t, field, 0);
@@ -232,60 +489,9 @@ void say_lacks_number(const char *path, struct slice field, bool found)
 	say_no(path, found ? "span has a number in the field" : "span has a field", field);
 }
 
-void say_crossing(const struct options *o, const char *path, const struct select_found *f)
-{
-	if (f == NULL || o->quiet || f->crossing == 0)
-		return;
-	say_of(path, "%" PRIu64 " span%s the time window and %s whole, as records are copied", f->crossing,
-	       f->crossing == 1 ? " crosses an end of" : "s cross an end of",
-	       f->crossing == 1 ? "is" : "are");
-}
+/* ---- losses, and traces as a whole ---- */
 
-/* ---- messages ---- */
-
-enum { MESSAGE_SPACE = 4096 }; /* bytes on the stack, as messages must work without memory */
-
-static void put_bytes(const char *p, size_t n)
-{
-	while (n > 0) {
-		const ssize_t k = write(STDERR_FILENO, p, n);
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return; /* no way left to report it */
-		p += k;
-		n -= (size_t)k;
-	}
-}
-
-/* Writes lines without commands of CI services. */
-static void put_lines(const char *p, size_t n)
-{
-	char buffer[MESSAGE_SPACE];
-	struct text safe = text_start(buffer, sizeof buffer);
-
-	if (!text_has_commands(p, n, 0)) {
-		put_bytes(p, n);
-		return;
-	}
-	text_add_guarded(&safe, p, n, 0);
-	put_bytes(safe.p, safe.n);
-	text_free(&safe);
-}
-
-void say_samples(const struct options *o, const char *path, const struct trace *trace)
-{
-	struct shown_path shown;
-	bool any = false;
-
-	for (uint32_t i = 0; i < trace->nplanned; i++)
-		any |= call_stack_of_class(trace->planned[i]);
-	if (any && !o->quiet)
-		say("%s: no spans, but samples of call stacks: tracetool report shows them",
-		    show_path(&shown, path));
-}
-
-/* "41208 instants, fields of 82589 events" */
+/* Reports all losses by the nature of the format on one line: "41208 instants, fields of 82589 events". */
 static void say_lacks(const char *path, const struct ledger *l)
 {
 	char buffer[MESSAGE_SPACE];
@@ -319,126 +525,16 @@ void say_losses(const char *path, const struct ledger *l, bool each)
 			    l->rows[i].loss->id);
 }
 
-void say_text(const struct text *t)
-{
-	put_lines(t->p, t->n);
-	if (t->failed && t->n > 0 && t->p[t->n - 1] != '\n')
-		put_lines("\n", 1); /* cut on OOM */
-}
-
-/* path: escaped; NULL: none. */
-PRINTF(2, 0) static void say_line(const char *path, const char *fmt, va_list ap)
-{
-	char line[2048];
-	int n = snprintf(line, sizeof line, "tracetool: %s%s", path != NULL ? path : "",
-	                 path != NULL ? ": " : "");
-
-	n += vsnprintf(line + n, sizeof line - (size_t)n - 1, fmt, ap);
-	if ((size_t)n > sizeof line - 2)
-		n = (int)sizeof line - 2;
-	line[n++] = '\n';
-	put_lines(line, (size_t)n);
-}
-
-void say(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say_line(NULL, fmt, ap);
-	va_end(ap);
-}
-
-bool say_of(const char *path, const char *fmt, ...)
+void say_samples(const struct options *o, const char *path, const struct trace *trace)
 {
 	struct shown_path shown;
-	va_list ap;
+	bool any = false;
 
-	va_start(ap, fmt);
-	say_line(show_path(&shown, path), fmt, ap);
-	va_end(ap);
-	return false;
-}
-
-const char *show_path(struct shown_path *p, const char *path)
-{
-	char buffer[4 * sizeof p->s];
-	struct text t = text_start(buffer, sizeof buffer);
-
-	text_visible(&t, slice_str(path), sizeof p->s);
-	const size_t n = t.n < sizeof p->s ? t.n : sizeof p->s - 1;
-	memcpy(p->s, t.p, n);
-	p->s[n] = '\0';
-	text_free(&t);
-	return p->s;
-}
-
-const char *show_operand(struct shown_path *p, const char *path)
-{
-	static const char plain[] =
-	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
-	const size_t n = strlen(show_path(p, path));
-	const bool option = path[0] == '-' && path[1] != '\0';
-	const bool quote = path[strspn(path, plain)] != '\0';
-	const char *const before = quote ? option ? "'./" : "'" : option ? "./" : "";
-	const size_t k = strlen(before);
-
-	/* A name that has a quote, or was escaped or cut, cannot be typed as it is shown. */
-	if (strcmp(p->s, path) != 0 || strchr(path, '\'') != NULL || k + n + sizeof "'" > sizeof p->s)
-		return p->s;
-	memmove(p->s + k, p->s, n);
-	memcpy(p->s, before, k);
-	(void)strcpy(p->s + k + n, quote ? "'" : "");
-	return p->s;
-}
-
-void say_line_of(const char *path, const struct finding *f, bool color)
-{
-	char buffer[MESSAGE_SPACE];
-	struct text t = text_start(buffer, sizeof buffer);
-
-	if (report_text_is_system(f))
-		text_str(&t, "tracetool: ");
-	report_text_finding(&t, path, f, color);
-	say_text(&t);
-	text_free(&t);
-}
-
-static void say_from(struct options *o, enum level min, const struct findings *j, const struct finding *f)
-{
-	const bool failure = input_rule_is_failure(f->rule);
-	const struct verdict verdict = policy_decide(o->policy, f->rule);
-	struct finding plain = *f;
-
-	plain.level = failure ? f->rule->level : verdict.level;
-	/* a message may quote the trace; messages of system failures do not */
-	if (o->wordless && !failure)
-		plain.message = f->rule->text;
-	if (o->side != NULL)
-		finding_list_add(&o->side->log.open, &plain);
-	/* beyond a limit of this program, events may be missing or different */
-	if (plain.level < min && (o->quiet || plain.level != LEVEL_LIMIT))
-		return;
-	if (verdict.left_out && !failure)
-		return;
-	if (!failure && o->said == SAY_FINDINGS) {
-		o->unsaid++;
-		return;
-	}
-	o->said += !failure;
-	say_line_of(j->path, &plain, options_color(o, STDERR_FILENO));
-}
-
-void say_finding(void *ctx, const struct findings *j, const struct finding *f)
-{
-	say_from(ctx, LEVEL_ERROR, j, f);
-}
-
-void say_mistake(void *ctx, const struct findings *j, const struct finding *f)
-{
-	struct options *const o = ctx;
-
-	say_from(o, o->quiet ? LEVEL_ERROR : LEVEL_WARNING, j, f);
+	for (uint32_t i = 0; i < trace->nplanned; i++)
+		any |= call_stack_of_class(trace->planned[i]);
+	if (any && !o->quiet)
+		say("%s: no spans, but samples of call stacks: tracetool report shows them",
+		    show_path(&shown, path));
 }
 
 bool say_gap(const struct options *o, const struct join *j, const char *then)
@@ -451,97 +547,6 @@ bool say_gap(const struct options *o, const struct join *j, const char *then)
 		say("warning: %s ends %" PRIu64 " days before %s begins: %s", show_path(&one, before->path),
 		    gap / DAY_NS, show_path(&other, after->path), then);
 	return gap > 0;
-}
-
-/* The command that lists findings.  A pipe cannot be read again, and has findings of its own: names that are
- * defined after their use. */
-static void put_listing_command(struct text *t, const struct options *o)
-{
-	const size_t nin = o->nin - (o->cmd->converts && o->output == NULL);
-	struct shown_path shown;
-
-	for (size_t i = 0; i < nin; i++)
-		if (input_fd_of(o->in[i]) >= 0) {
-			text_str(t, "--report text=FILE");
-			return;
-		}
-	text_str(t, "tracetool validate ");
-	text_str(t, nin == 1 ? show_operand(&shown, o->in[0]) : "IN ...");
-}
-
-static void say_listed(const struct options *o, uint64_t n, const char *what, bool unsaid)
-{
-	char buffer[MESSAGE_SPACE];
-	struct text t = text_start(buffer, sizeof buffer);
-
-	if (n == 0)
-		return;
-	put_listing_command(&t, o);
-	say("%" PRIu64 " %s%s in the input%s%s: %.*s lists %s", n, what, n == 1 ? "" : "s",
-	    unsaid ? n == 1 ? " is" : " are" : "", unsaid ? " not shown" : "", (int)t.n, t.p,
-	    n == 1 ? "it" : "them");
-	text_free(&t);
-}
-
-void say_found(const struct options *o)
-{
-	say_listed(o, o->unsaid, "further error", true);
-	if (!o->quiet)
-		say_listed(o, o->warnings, "warning", false);
-}
-
-bool say_failure(struct options *o, const struct findings *j, const struct finding *f)
-{
-	const bool failure = input_rule_is_failure(f->rule);
-
-	if (failure)
-		say_finding(o, j, f);
-	return failure;
-}
-
-/* Counts warnings that were not shown.  Returns whether one of the findings changes the exit status. */
-static bool judge(struct options *o, const struct findings *j)
-{
-	bool exits = false;
-
-	for (uint32_t i = 0; i < j->ncounts; i++) {
-		const struct verdict v = policy_decide(o->policy, j->counts[i].rule);
-		exits |= v.exits && !v.left_out;
-		o->warnings += v.level == LEVEL_WARNING && !v.left_out ? j->counts[i].count : 0;
-	}
-	return exits;
-}
-
-enum exit_status say_record(struct options *o, const struct file_record *what, const struct findings *j)
-{
-	char buffer[MESSAGE_SPACE];
-	struct text t = text_start(buffer, sizeof buffer);
-
-	const bool exits = judge(o, j);
-	side_reports_record(o, what, j);
-	if (!o->quiet && o->unsaid == 0)
-		report_text_rest(&t, j, o->policy, LEVEL_LIMIT);
-	if (what->unread_bytes > 0 && o->unsaid == 0) {
-		struct shown_path shown;
-		text_printf(&t, "%s: %" PRIu64 " byte%s not read\n", show_path(&shown, what->path),
-		            what->unread_bytes, what->unread_bytes == 1 ? "" : "s");
-	}
-	say_text(&t);
-	text_free(&t);
-	if (what->unreadable)
-		return STATUS_UNREADABLE;
-	return exits ? STATUS_FINDINGS : STATUS_CLEAN;
-}
-
-enum exit_status say_end(struct options *o, const struct source *s)
-{
-	const struct file_record what = source_record(s);
-	const enum exit_status status = say_record(o, &what, &s->findings);
-
-	if (s->context == NULL || s->context->refused[0] == '\0')
-		return status;
-	say("%s: %s", o->cmd->name, s->context->refused);
-	return STATUS_USAGE;
 }
 
 void job_parts_add(struct job_parts *p, const struct trace *trace)
@@ -564,8 +569,8 @@ bool is_nothing_read(const struct source *s)
 
 	if (!s->open || errors == 0)
 		return false;
-	/* lines are records, whatever is in them */
-	return (s->reader.records == 0 && t->further == 0) || /* events can lack records of their own */
+	/* events can lack records of their own (`further`); lines are records, whatever is in them */
+	return (s->reader.records == 0 && t->further == 0) ||
 	       (s->reader.records <= errors && t->events == 0 && t->ntracks == 0 && t->nclasses == 0);
 }
 

@@ -7,7 +7,9 @@
 
 struct join;
 
-/* Messages; no other code writes to stderr. */
+/* No other code writes to stderr. */
+
+/* ---- messages ---- */
 
 /* "tracetool: MESSAGE". */
 void say(const char *fmt, ...) PRINTF(1, 2);
@@ -17,6 +19,20 @@ bool say_of(const char *path, const char *fmt, ...) PRINTF(2, 3);
 
 /* Writes the text without "tracetool: ". */
 void say_text(const struct text *t);
+
+/* Paths as messages show them: escaped. */
+struct shown_path {
+	char s[512];
+};
+
+/* Returns p->s. */
+const char *show_path(struct shown_path *p, const char *path);
+
+/* Likewise, for an operand of a proposed command: after "./" if it looks like an option, and in single quotes
+ * if a shell would split or expand it. */
+const char *show_operand(struct shown_path *p, const char *path);
+
+/* ---- findings ---- */
 
 /* Prints a finding as one line. */
 void say_line_of(const char *path, const struct finding *f, bool color);
@@ -31,58 +47,9 @@ void say_finding(void *ctx, const struct findings *j, const struct finding *f);
 /* Likewise, for files that people write: shows warnings, too. */
 void say_mistake(void *ctx, const struct findings *j, const struct finding *f);
 
-/* After the report: states the number of findings that were not shown, of warnings only without --quiet, and
- * the command that lists them. */
-void say_found(const struct options *o);
-
 /* For an input that is read again, whose findings were shown before: shows only failures of the system.
  * Returns whether it was such a failure. */
 bool say_failure(struct options *o, const struct findings *j, const struct finding *f);
-
-/* States the number of selected events, unless all are selected, and, even with --quiet, options that no
- * event matched.  found: selection of the trace at `path`; NULL if the whole trace was wanted: then its
- * events are those of `trace`, if that is not NULL.  Returns STATUS_FINDINGS with --fail-on-empty if there is
- * no event. */
-enum exit_status say_selected(const struct options *o, const char *path, const struct select_found *found,
-                              const struct trace *trace);
-
-/* For a trace without spans: names the command that shows its samples, if there are any; not with --quiet. */
-void say_samples(const struct options *o, const char *path, const struct trace *trace);
-
-/* Warns of a field that no event has: its name is probably misspelt. */
-void say_lacks_field(const char *path, struct slice field);
-
-/* Likewise for a field to be summed: no span has it (found false), or none of its values is a number. */
-void say_lacks_number(const char *path, struct slice field, bool found);
-
-/* States the number of spans of a copied selection that cross the time window and were not cut. */
-void say_crossing(const struct options *o, const char *path, const struct select_found *found);
-
-/* Reports losses of an output or report, one line for each kind; unless `each`, one line for all that the
- * format lacks by its nature. */
-void say_losses(const char *path, const struct ledger *l, bool each);
-
-/* Traces that are parts of one job (trace.parts). */
-struct job_parts {
-	uint32_t have, of; /* of: number of parts; 0: unknown */
-};
-
-/* Counts a trace of a job. */
-void job_parts_add(struct job_parts *p, const struct trace *trace);
-
-/* Reports the number of missing parts, if any. */
-void say_parts(const struct job_parts *p);
-
-/* Warns, unless --quiet, if traces are years apart: `then` ends the message.  Returns whether they are. */
-bool say_gap(const struct options *o, const struct join *j, const char *then);
-
-/* Whether the input has bytes but no readable record: it is damaged from the start, or is no trace of this
- * format. */
-bool is_nothing_read(const struct source *s);
-
-/* Reports this, and the format of the content if it differs from `as`; the content is not checked if path is
- * NULL or can be read only once. */
-void say_nothing_read(const char *shown, const char *path, const struct format *as, const char *what);
 
 /* At the end of an input: states the number of findings that were not shown.  Returns the exit status of the
  * findings (options.policy). */
@@ -91,16 +58,60 @@ enum exit_status say_end(struct options *o, const struct source *s);
 /* The same for an input whose record and findings were kept. */
 enum exit_status say_record(struct options *o, const struct file_record *what, const struct findings *j);
 
-/* Paths as messages show them: escaped. */
-struct shown_path {
-	char s[512];
+/* After the report: states the number of findings that were not shown, of warnings only without --quiet, and
+ * the command that lists them. */
+void say_found(const struct options *o);
+
+/* ---- results of a selection ---- */
+
+/* States the number of selected events, unless all are selected, and, even with --quiet, options that no
+ * event matched.  found: selection of the trace at `path`; NULL if the whole trace was wanted: then its
+ * events are those of `trace`, if that is not NULL.  Returns STATUS_FINDINGS with --fail-on-empty if there is
+ * no event. */
+enum exit_status say_selected(const struct options *o, const char *path, const struct select_found *found,
+                              const struct trace *trace);
+
+/* States the number of spans of a copied selection that cross the time window and were not cut. */
+void say_crossing(const struct options *o, const char *path, const struct select_found *found);
+
+/* Warns of a field that no event has: its name is probably misspelt. */
+void say_lacks_field(const char *path, struct slice field);
+
+/* Likewise for a field to be summed: no span has it (found false), or none of its values is a number. */
+void say_lacks_number(const char *path, struct slice field, bool found);
+
+/* ---- losses, and traces as a whole ---- */
+
+/* Reports losses of an output or report, one line for each kind; unless `each`, one line for all that the
+ * format lacks by its nature. */
+void say_losses(const char *path, const struct ledger *l, bool each);
+
+/* For a trace without spans: names the command that shows its samples, if there are any; not with --quiet. */
+void say_samples(const struct options *o, const char *path, const struct trace *trace);
+
+/* Warns, unless --quiet, if traces are years apart: `then` ends the message.  Returns whether they are. */
+bool say_gap(const struct options *o, const struct join *j, const char *then);
+
+/* Traces that are parts of one job (trace.parts): number of traces so far; number of parts, 0: unknown. */
+struct job_parts {
+	uint32_t have, of;
 };
 
-const char *show_path(struct shown_path *p, const char *path);
+/* Counts a trace of a job. */
+void job_parts_add(struct job_parts *p, const struct trace *trace);
 
-/* Likewise, for an operand of a proposed command: after "./" if it looks like an option, and in single quotes
- * if a shell would split or expand it. */
-const char *show_operand(struct shown_path *p, const char *path);
+/* Reports the number of missing parts, if any. */
+void say_parts(const struct job_parts *p);
+
+/* Whether the input has bytes but no readable record: it is damaged from the start, or is no trace of this
+ * format. */
+bool is_nothing_read(const struct source *s);
+
+/* Reports this as `what`, and the format of the content if it differs from `as`.  shown: the path for the
+ * message; path: NULL if its content is not to be read. */
+void say_nothing_read(const char *shown, const char *path, const struct format *as, const char *what);
+
+/* ---- progress ---- */
 
 void progress_init(struct progress *p, const struct options *o);
 void progress_show(struct progress *p, const struct input *in);
