@@ -49,7 +49,8 @@ struct data {
 	bool rest;        /* the last colour stands for all others */
 	uint32_t *tracks; /* indexes of the shown tracks */
 	uint32_t ntracks;
-	struct text bytes;
+	struct text bytes; /* of the next member: put_bytes() */
+	bool is_of_spans;  /* the tree of put_tree() */
 	bool no_memory;
 };
 
@@ -400,40 +401,29 @@ static void put_spans(struct data *d)
 
 /* ---- stacks ---- */
 
+/* Samples have no waiting, and their count is `self`. */
 static void put_node(void *ctx, const struct page_node *k)
 {
 	struct data *const d = ctx;
 
 	put_varint(&d->bytes, k->depth);
 	put_varint(&d->bytes, name_number(d, k->name));
-	put_varint(&d->bytes, k->self[PAGE_NEW]);
-	put_varint(&d->bytes, k->waiting[PAGE_NEW]);
-	put_varint(&d->bytes, k->count[PAGE_NEW]);
-	if (d->page->two_sides) {
-		put_varint(&d->bytes, k->self[PAGE_OLD]);
-		put_varint(&d->bytes, k->waiting[PAGE_OLD]);
+	for (unsigned side = PAGE_SIDES; side-- > (d->page->two_sides ? PAGE_OLD : PAGE_NEW);) {
+		put_varint(&d->bytes, k->self[side]);
+		if (d->is_of_spans)
+			put_varint(&d->bytes, k->waiting[side]);
+		if (d->is_of_spans && side == PAGE_NEW)
+			put_varint(&d->bytes, k->count[side]);
 	}
 }
 
-/* Samples have no waiting, and their count is `self`. */
-static void put_sampled(void *ctx, const struct page_node *k)
-{
-	struct data *const d = ctx;
-
-	put_varint(&d->bytes, k->depth);
-	put_varint(&d->bytes, name_number(d, k->name));
-	put_varint(&d->bytes, k->self[PAGE_NEW]);
-	if (d->page->two_sides)
-		put_varint(&d->bytes, k->self[PAGE_OLD]);
-}
-
-/* Writes the members of a tree of stacks. */
+/* Writes the members of a tree of stacks, at most `max` nodes. */
 static bool put_tree(struct data *d, enum plan_stack kind, uint32_t max)
 {
 	uint32_t shown, all;
 
-	if (!flame_visit(&d->page->flames[kind], max, kind == PLAN_STACK_ANY ? put_node : put_sampled, d,
-	                 &shown, &all))
+	d->is_of_spans = kind == PLAN_STACK_ANY;
+	if (!flame_visit(&d->page->flames[kind], max, put_node, d, &shown, &all))
 		return false;
 	put_bytes(d, "stacks");
 	json_out_u64(&d->o, "stacks_shown", shown);

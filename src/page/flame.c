@@ -185,11 +185,6 @@ static int most_samples_first(const void *a, const void *b)
 	return (x->frame > y->frame) - (x->frame < y->frame);
 }
 
-static uint32_t frame_of(const struct page *p, const struct page_node *k)
-{
-	return k->name >= PAGE_NAME_FRAME ? k->name - PAGE_NAME_FRAME : p->frames.n;
-}
-
 /* Whether a node is inside another one of its name: its samples are in the total of that one. */
 static bool is_recursive(const struct page_flame *f, uint32_t node)
 {
@@ -214,7 +209,8 @@ static struct frame_sum *sum_frames(const struct page *p, const struct page_flam
 		sums[i].frame = i;
 	for (uint32_t i = f->nnodes - 1; i > 0; i--) {
 		const struct page_node *const k = &f->nodes[i];
-		struct frame_sum *const sum = &sums[frame_of(p, k)];
+		struct frame_sum *const sum =
+		    &sums[k->name >= PAGE_NAME_FRAME ? k->name - PAGE_NAME_FRAME : p->frames.n];
 		const bool inside = is_recursive(f, i);
 		for (unsigned s = 0; s < PAGE_SIDES; s++) {
 			uint64_t *const total = &totals[i * (size_t)PAGE_SIDES + s];

@@ -40,6 +40,12 @@ static uint32_t span_node(struct page *p, uint32_t parent, uint32_t name)
 	return flame_node(p, &p->flames[PLAN_STACK_ANY], parent, name);
 }
 
+void page_add_saturating(uint64_t *sum, uint64_t ns)
+{
+	if (ckd_add(sum, *sum, ns))
+		*sum = UINT64_MAX;
+}
+
 /* Adds a period of a track. */
 static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t to, uint64_t what)
 {
@@ -56,7 +62,7 @@ static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t 
 	if ((p->parts & PAGE_TIME) == 0)
 		return;
 	p->no_memory |= !sketch_spent(p, track, from, to, name, waiting) ||
-	                (!waiting && !sketch_self(p, track, name, to - from));
+	                (!waiting && !matrix_add(p, track, name, to - from));
 }
 
 void page_init(struct page *p)
@@ -140,7 +146,8 @@ static const struct activity_track *open_spans(const struct page *p, uint32_t tr
 	           : NULL;
 }
 
-/* Spans of the same times that contain each other; further ones are inside.  Each makes up to 16 nodes. */
+/* Of spans with equal times, so many contain the earlier ones; further ones are inside.  Each moves up to as
+ * many nodes. */
 #define MAX_AROUND 16
 
 /* Whether a span belongs between `last`, the innermost open one, and the span around that: of equal spans the
@@ -157,7 +164,8 @@ static bool has_room_around(const struct page *p, const struct activity_span *in
 	       MAX_AROUND;
 }
 
-/* No time of these spans has passed yet, so only counts move. */
+/* Puts a node of this name between the innermost open span and the span around it: the nodes below it are
+ * counted again, below the new one.  No time of these spans has passed yet, so only counts move. */
 static void put_around(struct page *p, struct activity_span *inner, uint32_t name)
 {
 	const uint32_t around = node_around(inner->what);
@@ -278,4 +286,11 @@ bool page_end(struct page *p)
 {
 	activity_end(&p->activity);
 	return !p->no_memory && !p->text.failed && !p->frame_text.failed;
+}
+
+struct slice page_name(const struct page *p, uint32_t name)
+{
+	if (name >= PAGE_NAME_FRAME && name - PAGE_NAME_FRAME < p->frames.n)
+		return names_text(&p->frames, name - PAGE_NAME_FRAME);
+	return name >= p->names.n ? SLICE_LIT(NAMES_OTHER_TEXT) : names_text(&p->names, name);
 }

@@ -14,8 +14,8 @@
  * sections as HTML and JSON.  src/report/html.c writes the document around them, with the findings.
  *
  *   page.c       the events: open spans of each track, with their stacks and rows
- *   sketch.c     each track and counter over time, in bins of 2^shift ns, with its longest spans; self time
- *                of each name in each process or thread
+ *   sketch.c     each track and counter over time, in bins of 2^shift ns, with its longest spans
+ *   matrix.c     self time of each name in each process or thread, for the section Balance
  *   flame.c      trees of stacks: of spans, and of each kind of samples
  *   data.c       the JSON that the script of the page draws
  *   sections.c   text of a trace as the page shows it, and the sections that need no script
@@ -121,7 +121,7 @@ struct page_series {
 	double min, max;
 };
 
-/* ---- balance (sketch.c) ---- */
+/* ---- the matrix (matrix.c) ---- */
 
 #define PAGE_CELLS (1U << 17)
 
@@ -180,22 +180,26 @@ void page_begin(struct page *p, unsigned parts, unsigned side);
 bool page_batch(struct page *p, const struct batch *b);
 bool page_end(struct page *p);
 
-/* ---- the steps of page_batch() (sketch.c); bool: false on OOM ---- */
-
+/* Adds ns; the sum stays UINT64_MAX if it exceeds 64 bits. */
 void page_add_saturating(uint64_t *sum, uint64_t ns);
+
+/* The text of a name: an index of page.names, PAGE_NAME_OTHER, or PAGE_NAME_FRAME plus an index of
+ * page.frames. */
+struct slice page_name(const struct page *p, uint32_t name);
+
+/* ---- the steps of page_batch() (sketch.c); bool: false on OOM ---- */
 
 /* Extends the time of the page to `until`. */
 void sketch_reach(struct page *p, uint64_t until);
 
+/* Adds a span to its track.  depth: its row in the timeline. */
 bool sketch_span(struct page *p, const struct event *e, uint32_t name, uint32_t depth);
 
 /* Adds a period of a track, in which a span of this name is the innermost. */
 bool sketch_spent(struct page *p, const struct track *track, uint64_t from, uint64_t to, uint32_t name,
                   bool waiting);
 
-/* Adds self time of a name to the balance. */
-bool sketch_self(struct page *p, const struct track *track, uint32_t name, uint64_t ns);
-
+/* Adds the numeric fields of a counter to their series. */
 bool sketch_counters(struct page *p, const struct batch *b, const struct event *e);
 
 /* Keeps at most `max` spans: the longest in equal parts of the time of each track. */
@@ -204,12 +208,17 @@ void sketch_thin(struct page *p, uint32_t max);
 /* Makes bins 2^by times as wide. */
 void sketch_coarsen(struct page *p, unsigned by);
 
+/* ---- the matrix (matrix.c) ---- */
+
+/* Adds self time of a name in a track.  Returns false on OOM. */
+bool matrix_add(struct page *p, const struct track *track, uint32_t name, uint64_t ns);
+
 /* Limits of the shown rows and columns, which are the largest. */
 #define MATRIX_ROWS 24U
 #define MATRIX_COLUMNS 64U
 
 struct matrix_sum {
-	uint32_t what;
+	uint32_t what; /* a name, or the index of a track */
 	uint64_t ns;
 	uint64_t most; /* largest addend, ns, and its unit */
 	uint32_t most_in;
@@ -229,11 +238,14 @@ struct matrix {
 	struct arena text;
 };
 
-bool matrix_make(struct matrix *m, const struct page *p); /* m is from malloc(); matrix_free() in any case */
-void matrix_free(struct matrix *m);                       /* m may be NULL */
+/* m: from malloc().  Returns false on OOM; matrix_free() must be called even then. */
+bool matrix_make(struct matrix *m, const struct page *p);
+void matrix_free(struct matrix *m); /* frees *m, too; NULL is allowed */
+
+/* Appends the table of the rows: their largest and mean sums in a unit.  Returns false on OOM. */
 bool matrix_html(struct text *t, const struct page *p);
 
-struct slice page_name(const struct page *p, uint32_t name);
+/* ---- trees (flame.c) ---- */
 
 /* Returns the child of a node that has the name; the parent itself beyond the limits or on OOM. */
 uint32_t flame_node(struct page *p, struct page_flame *f, uint32_t parent, uint32_t name);

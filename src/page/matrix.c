@@ -1,0 +1,166 @@
+/* The matrix of the load balance: self time of each name in each process or thread.  The columns are
+ * processes if there are several, else threads. */
+#include "page/page.h"
+
+#include <stdlib.h>
+
+#include "output/columns.h"
+
+/* ---- cells ---- */
+
+static bool add(struct page *p, unsigned which, uint32_t name, uint32_t track, uint64_t ns)
+{
+	const uint64_t key = (uint64_t)name << 32 | track;
+	const uint32_t i = table64_element(&p->cell_of[which], key, &p->cells[which], &p->ncells[which],
+	                                   &p->cells_cap[which], sizeof(struct page_cell), PAGE_CELLS);
+
+	if (i >= TABLE_FAILED)
+		return i == TABLE_NONE; /* further pairs of name and track are not shown */
+	struct page_cell *const cell = &p->cells[which][i];
+	cell->name = name;
+	cell->track = track;
+	page_add_saturating(&cell->ns, ns);
+	return true;
+}
+
+bool matrix_add(struct page *p, const struct track *track, uint32_t name, uint64_t ns)
+{
+	const struct track *const process = track_process(track);
+
+	if (!array_reach(&p->units, &p->nunits, process->index > track->index ? process->index : track->index,
+	                 sizeof(struct track *)))
+		return false;
+	p->units[process->index] = process;
+	p->units[track->index] = track;
+	return add(p, 0, name, process->index, ns) && add(p, 1, name, track->index, ns);
+}
+
+/* ---- the largest rows and columns ---- */
+
+int matrix_largest_first(const void *a, const void *b)
+{
+	const struct matrix_sum *const x = a, *const y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return (x->what > y->what) - (x->what < y->what);
+}
+
+static void sum_add(struct matrix_sum *sums, uint32_t n, uint32_t what, const struct page_cell *c)
+{
+	if (what >= n)
+		return;
+	struct matrix_sum *const sum = &sums[what];
+	sum->what = what;
+	if (sum->ns == 0 || c->ns > sum->most) {
+		sum->most = c->ns;
+		sum->most_in = c->track;
+	}
+	page_add_saturating(&sum->ns, c->ns);
+}
+
+/* Sorts sums, the largest first.  Returns the number of the first `max` that are not 0. */
+static uint32_t largest(struct matrix_sum *sums, uint32_t n, uint32_t max)
+{
+	uint32_t kept = 0;
+
+	qsort(sums, n, sizeof *sums, matrix_largest_first);
+	while (kept < n && kept < max && sums[kept].ns > 0)
+		kept++;
+	return kept;
+}
+
+static bool has_several_processes(const struct page *p)
+{
+	for (uint32_t i = 1; i < p->ncells[0]; i++)
+		if (p->cells[0][i].track != p->cells[0][0].track)
+			return true;
+	return false;
+}
+
+bool matrix_make(struct matrix *m, const struct page *p)
+{
+	const unsigned which = has_several_processes(p) ? 0 : 1;
+	struct matrix_sum *const units = calloc((size_t)p->nunits + 1, sizeof *units),
+	                         *const names = calloc((size_t)PAGE_NAME_OTHER + 1, sizeof *names);
+	const struct track **const tracks = calloc((size_t)p->nunits + 1, sizeof *tracks);
+	bool ok = units != NULL && names != NULL && tracks != NULL;
+
+	*m = (struct matrix){ .by_process = which == 0 };
+	m->labels = calloc((size_t)p->nunits + 1, sizeof *m->labels);
+	for (uint32_t i = 0; ok && i < p->ncells[which]; i++) {
+		const struct page_cell *const c = &p->cells[which][i];
+		tracks[c->track] = p->units[c->track];
+		sum_add(units, p->nunits, c->track, c);
+		sum_add(names, PAGE_NAME_OTHER + 1, c->name, c);
+	}
+	ok = ok && m->labels != NULL && tracks_label(&m->text, tracks, p->nunits, m->labels);
+	if (ok) {
+		for (uint32_t i = 0; i < p->nunits; i++)
+			m->all_units += units[i].ns > 0;
+		m->ncolumns = largest(units, p->nunits, MATRIX_COLUMNS);
+		m->nrows = largest(names, PAGE_NAME_OTHER + 1, MATRIX_ROWS);
+	}
+	for (uint32_t k = 0; k < m->ncolumns; k++)
+		m->columns[k] = p->units[units[k].what];
+	for (uint32_t i = 0; i < m->nrows; i++) {
+		m->rows[i] = names[i].what;
+		m->sums[i] = names[i];
+		for (uint32_t k = 0; k < m->ncolumns; k++) {
+			const uint32_t at = table64_get(&p->cell_of[which],
+			                                (uint64_t)m->rows[i] << 32 | m->columns[k]->index);
+			m->ns[i][k] = at == TABLE_NONE ? 0 : p->cells[which][at].ns;
+		}
+	}
+	free(tracks);
+	free(units);
+	free(names);
+	return ok;
+}
+
+void matrix_free(struct matrix *m)
+{
+	if (m == NULL)
+		return;
+	free(m->labels);
+	arena_free(&m->text);
+	free(m);
+}
+
+bool matrix_html(struct text *t, const struct page *p)
+{
+	static const struct column heads[] = {
+		{ "name", COLUMN_NAME, 10, 0 },    { "max", COLUMN_NUMBER, 0, 0 },
+		{ "mean", COLUMN_NUMBER, 0, 0 },   { "max/mean", COLUMN_NUMBER, 0, 0 },
+		{ "most in", COLUMN_NAME, 10, 0 },
+	};
+	struct matrix *const m = malloc(sizeof *m);
+	struct columns c = { .list = heads, .n = sizeof heads / sizeof *heads };
+
+	if (m == NULL || !matrix_make(m, p)) {
+		matrix_free(m);
+		return false;
+	}
+	if (m->all_units == 1)
+		text_str(t, "<p>Self time of a name in one thread");
+	else
+		text_printf(t, "<p>Self time of a name in each of %u %s", (unsigned)m->all_units,
+		            m->by_process ? "processes" : "threads");
+	if (m->ncolumns < m->all_units)
+		text_printf(t, "; the picture shows %u of them, by time", (unsigned)m->ncolumns);
+	text_str(t, ".</p>\n");
+	for (uint32_t i = 0; i < m->nrows; i++) {
+		const struct matrix_sum *const sum = &m->sums[i];
+		columns_name(&c, page_name(p, m->rows[i])); /* the sum of a row is not 0 */
+		columns_time(&c, sum->most);
+		columns_time(&c, sum->ns / m->all_units);
+		text_printf(&c.text, "%.2f", (double)sum->most * m->all_units / (double)sum->ns);
+		columns_next(&c);
+		columns_name(&c, m->labels[sum->most_in]);
+	}
+	columns_html(&c, t, m->by_process ? "balance of processes" : "balance of threads", m->nrows,
+	             m->nrows);
+	columns_free(&c);
+	matrix_free(m);
+	return !t->failed;
+}
