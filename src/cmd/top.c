@@ -1,7 +1,6 @@
 /*
  * top: the longest single spans of each trace or of each group of spans, gaps between the spans of a thread,
- * or arrows.  Outliers are the longest spans of a group that exceed its p99, which is known at the end.  Gaps
- * need spans in order of time; the engine sorts them.
+ * or arrows (top_report.c prints them).  Gaps need spans in order of time; the engine sorts them.
  */
 
 #include <inttypes.h>
@@ -12,62 +11,19 @@
 #include "base/scan.h"
 #include "cli/apart.h"
 #include "cli/say.h"
-#include "cli/traces.h"
-#include "cmd/events/event_text.h"
-#include "json/out.h"
+#include "cmd/top.h"
 #include "model/event_traits.h"
-#include "output/columns.h"
-#include "output/text_visible.h"
-#include "stats/stats.h"
-#include "stats/tables/open.h"
-#include "stats/tables/longest.h"
 
 #define TOP_DEFAULT 10
 #define TOP_MAX 10000        /* max items of a trace */
 #define MAX_COVERED_NAME 256 /* max bytes of a name, for each track of --gaps */
-
-struct top_run {
-	struct trace_run run;
-	unsigned form; /* enum report_form */
-	bool gaps, arrows, outliers;
-	uint64_t n, threads, max_repeat;
-	const char *words; /* argument of --fields; NULL: not given */
-	const char *words_by, *words_times;
-	struct group_by by; /* n 0: no groups */
-	uint32_t times;     /* argument of --times, in thousandths */
-	struct shown_fields fields;
-};
-
-/* Latest end of the spans of a track so far, for --gaps. */
-struct covered {
-	uint64_t until; /* ns */
-	char *name;     /* name of the span that ends there */
-	uint32_t n;
-};
-
-struct top {
-	const struct top_run *run;
-	const char *path;
-	struct longest items;       /* items of group 0, or of each group */
-	struct stats stats;         /* the groups, and durations for their p99 */
-	uint64_t first_ns, zero_ns; /* trace.zero_ns */
-	struct covered *covered;    /* by index of the track */
-	uint32_t ncovered;
-	struct arrow_pairing arrows; /* open_arrow.what: 1 if not selected */
-	struct text scratch;
-	uint32_t lacking;      /* bit i: no span has the field fields.names[i] */
-	struct arena tracks;   /* copies of tracks of parts that were read apart */
-	uint64_t tracks_bytes; /* size of these copies */
-	struct track **copies; /* of a part, by index of the track; in `tracks` of the sum */
-	uint32_t ncopies;
-};
 
 static struct top top_of(const struct top_run *run, const char *path)
 {
 	return (struct top){ .run = run,
 		             .path = path,
 		             .first_ns = UINT64_MAX,
-		             .items.limit = (uint32_t)run->n,
+		             .items.limit = (uint32_t)run->limit,
 		             .lacking = (uint32_t)((UINT64_C(1) << run->fields.n) - 1) };
 }
 
@@ -217,265 +173,6 @@ static bool read_events(struct top *t, struct pipeline *p)
 	return ok && status == STAGE_END;
 }
 
-/* ---- report ---- */
-
-static const struct column span_heads[] = {
-	{ "duration", COLUMN_NUMBER, 0, 0 }, { "at", COLUMN_NUMBER, 0, 0 },
-	{ "process", COLUMN_NAME, 10, 3 },   { "thread", COLUMN_NAME, 10, 2 },
-	{ "name", COLUMN_NAME, 20, 0 },      { "category", COLUMN_NAME, 8, 4 },
-	{ "fields", COLUMN_LIST, 12, 1 },
-};
-static const struct column gap_heads[] = {
-	{ "gap", COLUMN_NUMBER, 0, 0 },   { "at", COLUMN_NUMBER, 0, 0 },   { "process", COLUMN_NAME, 10, 2 },
-	{ "thread", COLUMN_NAME, 10, 1 }, { "after", COLUMN_NAME, 16, 0 }, { "before", COLUMN_NAME, 16, 0 },
-};
-static const struct column arrow_heads[] = {
-	{ "delay", COLUMN_NUMBER, 0, 0 }, { "at", COLUMN_NUMBER, 0, 0 }, { "name", COLUMN_NAME, 12, 0 },
-	{ "from", COLUMN_NAME, 16, 0 },   { "to", COLUMN_NAME, 16, 0 },
-};
-
-/* The items of a group to be shown. */
-struct group_row {
-	uint32_t number;
-	const struct longest_item *items;
-	uint32_t n;
-	const struct span_group *group; /* NULL: there are no groups */
-};
-
-static int longest_group_first(const void *a, const void *b)
-{
-	const struct longest_item *const x = ((const struct group_row *)a)->items,
-	                                 *const y = ((const struct group_row *)b)->items;
-
-	return x->length != y->length ? (x->length < y->length ? 1 : -1) : (x->number > y->number ? 1 : -1);
-}
-
-static uint64_t row_p99(const struct top *t, const struct group_row *g)
-{
-	return histogram_percentile(&g->group->durations, &t->stats.pool, 99);
-}
-
-/* Keeps the items that are longer than the p99 of their group, times --times. */
-static void keep_outliers(const struct top *t, struct group_row *g)
-{
-	const uint128 least = (uint128)row_p99(t, g) * t->run->times;
-
-	while (g->n > 0 && (uint128)g->items[g->n - 1].length * 1000 <= least)
-		g->n--;
-}
-
-static void add_row(const struct top *t, struct group_row *rows, size_t *n, uint32_t number,
-                    const struct longest_group *items)
-{
-	const struct span_table *const table = &t->stats.spans;
-	struct group_row g = { .number = number, .items = items->list, .n = items->n };
-
-	if (t->run->by.n > 0)
-		g.group = number < table->cap ? &table->groups[number] : &table->other;
-	if (t->run->outliers)
-		keep_outliers(t, &g);
-	if (g.n > 0)
-		rows[(*n)++] = g;
-}
-
-/* The groups that have items to show, longest first.  The caller frees *rows. */
-static bool group_rows(const struct top *t, struct group_row **rows, size_t *n)
-{
-	*n = 0;
-	*rows = malloc(((size_t)t->items.ngroups + 1) * sizeof **rows);
-	if (*rows == NULL)
-		return false;
-	for (uint32_t i = 0; i < t->items.ngroups; i++)
-		add_row(t, *rows, n, i, &t->items.groups[i]);
-	add_row(t, *rows, n, NAMES_OTHER, &t->items.other);
-	if (*n > 0)
-		qsort(*rows, *n, sizeof **rows, longest_group_first);
-	return true;
-}
-
-/* Whether the key needs a further column, as the rows have none for it. */
-static bool is_further_key(const struct top_run *r, unsigned i)
-{
-	return r->by.columns[i].key >= GROUP_BY_TRACK;
-}
-
-static bool shows_fields(const struct top_run *r)
-{
-	return !r->fields.named || r->fields.n > 0;
-}
-
-static void put_text_row(struct columns *c, const struct top *t, const struct group_row *g,
-                         const struct longest_item *i)
-{
-	const struct top_run *const r = t->run;
-	struct slice values[GROUP_KEYS_MAX];
-
-	columns_time(c, i->length);
-	if (r->by.n > 0)
-		columns_time(c, row_p99(t, g));
-	text_since(&c->text, i->ts - t->first_ns);
-	columns_next(c);
-	if (r->arrows) {
-		columns_name(c, longest_name(i));
-		columns_name(c, i->track->name);
-		columns_name(c, i->to->name);
-		return;
-	}
-	columns_name(c, track_process(i->track)->name);
-	columns_name(c, i->track->name);
-	if (r->gaps) {
-		columns_name(c, longest_second(i));
-		columns_name(c, longest_name(i));
-		return;
-	}
-	columns_name(c, longest_name(i));
-	columns_name(c, longest_second(i));
-	if (r->by.n > 0)
-		groups_values(&t->stats, &t->stats.spans.set, g->number, values);
-	for (unsigned k = 0; k < r->by.n; k++)
-		if (is_further_key(r, k))
-			columns_name(c, values[k]);
-	if (shows_fields(r)) {
-		text_slice(&c->text, longest_fields(i)); /* visible text */
-		columns_next(c);
-	}
-}
-
-static unsigned put_heads(struct column *list, const struct top_run *r)
-{
-	const struct column *const heads = r->gaps ? gap_heads : r->arrows ? arrow_heads : span_heads;
-	const unsigned nheads = r->gaps ? 6 : r->arrows ? 5 : 7;
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < nheads; i++) {
-		if (i == 1 && r->by.n > 0)
-			list[n++] = (struct column){ "p99", COLUMN_NUMBER, 0, 0 };
-		for (unsigned k = 0; i == 6 && k < r->by.n; k++)
-			if (is_further_key(r, k))
-				list[n++] = (struct column){ r->by.columns[k].head, COLUMN_NAME, 12, 0 };
-		if (i < 6 || shows_fields(r))
-			list[n++] = heads[i];
-	}
-	return n;
-}
-
-static void put_text(struct text *out, const struct top *t, const struct group_row *rows, size_t n,
-                     unsigned width)
-{
-	struct column list[COLUMNS_MAX];
-	struct columns c = { .list = list, .n = put_heads(list, t->run), .indent = 2 };
-
-	for (size_t k = 0; k < n; k++)
-		for (uint32_t i = 0; i < rows[k].n; i++)
-			put_text_row(&c, t, &rows[k], &rows[k].items[i]);
-	columns_print(&c, out, width);
-	columns_free(&c);
-}
-
-static void put_item(struct json_out *o, const struct top *t, const struct longest_item *i)
-{
-	const struct top_run *const r = t->run;
-
-	json_out_begin_after(o, "\n   ", NULL, "{");
-	json_out_u64(o, "dur_ns", i->length);
-	json_out_plain_ns(o, "ts_ns", i->ts, t->zero_ns);
-	json_out_u64(o, "since_start_ns", i->ts - t->first_ns);
-	json_out_u64(o, "offset", i->offset);
-	json_out_slice(o, "process", track_process(i->track)->name);
-	json_out_slice(o, "track", i->track->name);
-	if (r->arrows)
-		json_out_slice(o, "to", i->to->name);
-	if (r->gaps)
-		json_out_slice(o, "after", longest_second(i));
-	json_out_slice(o, r->gaps ? "before" : "name", longest_name(i));
-	if (!r->gaps && !r->arrows) {
-		json_out_slice(o, "category", longest_second(i));
-		json_out_begin(o, "args", "{");
-		text_slice(o->t, longest_fields(i));
-		json_out_end(o, "}");
-	}
-	json_out_end(o, "}");
-}
-
-static void put_group(struct json_out *o, const struct top *t, const struct group_row *g)
-{
-	struct slice values[GROUP_KEYS_MAX];
-
-	groups_values(&t->stats, &t->stats.spans.set, g->number, values);
-	json_out_begin_after(o, "\n   ", NULL, "{");
-	for (unsigned k = 0; k < t->run->by.n; k++)
-		json_out_slice(o, t->run->by.columns[k].head, values[k]);
-	json_out_u64(o, "count", g->group->count);
-	json_out_u64(o, "p99_ns", row_p99(t, g));
-	json_out_begin(o, "spans", "[");
-	for (uint32_t i = 0; i < g->n; i++)
-		put_item(o, t, &g->items[i]);
-	json_out_end(o, "]}");
-}
-
-static void put_json(struct text *out, const struct top *t, const struct group_row *rows, size_t n,
-                     bool first)
-{
-	const struct top_run *const r = t->run;
-	struct json_out o = { .t = out, .comma = !first };
-
-	json_out_begin_after(&o, "\n ", NULL, "{");
-	json_out_string(&o, "path", t->path);
-	if (r->by.n > 0)
-		json_out_u64(&o, "limit", t->items.limit);
-	json_out_begin_after(&o, "\n  ",
-	                     r->gaps       ? "gaps"
-	                     : r->arrows   ? "arrows"
-	                     : r->by.n > 0 ? "groups"
-	                                   : "spans",
-	                     "[");
-	for (size_t k = 0; k < n && r->by.n > 0; k++)
-		put_group(&o, t, &rows[k]);
-	for (uint32_t i = 0; r->by.n == 0 && n > 0 && i < rows[0].n; i++)
-		put_item(&o, t, &rows[0].items[i]);
-	json_out_end(&o, "]}");
-}
-
-static void put_report(struct top_run *run, struct top *t)
-{
-	struct trace_run *const r = &run->run;
-	struct group_row *rows;
-	size_t n;
-
-	longest_end(&t->items);
-	if (t->stats.pool.failed || !groups_label(&t->stats) || !group_rows(t, &rows, &n)) {
-		r->out.no_memory = true;
-		return;
-	}
-	if (run->form == FORM_JSON) {
-		put_json(&r->text, t, rows, n, !r->any);
-	} else {
-		if (r->any)
-			text_char(&r->text, '\n');
-		if (r->groups.n > 1) {
-			text_visible(&r->text, slice_str(t->path), 0);
-			text_char(&r->text, '\n');
-		}
-		if (n > 0)
-			put_text(&r->text, t, rows, n, options_width(&r->options));
-		else
-			text_printf(&r->text, "  no %s\n",
-			            run->gaps       ? "gaps"
-			            : run->arrows   ? "arrows"
-			            : run->outliers ? "outliers"
-			                            : "spans");
-		if (t->items.limit < run->n)
-			text_printf(&r->text, "  too many groups: only %" PRIu32 " of each\n",
-			            t->items.limit);
-	}
-	free(rows);
-	r->any = true;
-	report_out_put(&r->out, &r->text);
-	for (unsigned i = 0; i < run->fields.n && t->items.arrived > 0; i++)
-		if ((t->lacking >> i & 1) != 0)
-			say_lacks_field(t->path, run->fields.names[i]);
-}
-
 static void free_top(struct top *t)
 {
 	for (uint32_t i = 0; i < t->ncovered; i++)
@@ -515,8 +212,8 @@ static bool read_part(struct apart_part *f, struct batch *b)
 	return take_batch(f->state, b);
 }
 
-/* Copies the names of a track, which is freed with its part, and of its process, once for a part.  NULL on
- * OOM, or if copies of replaced items take too much memory. */
+/* Returns a track with the names of a track of a part, which is freed with the part, and of its process; it
+ * is made once for each track.  NULL on OOM, or if the copies of all parts take too much memory. */
 static const struct track *copy_track(struct top *sum, struct top *part, const struct track *t)
 {
 	const struct slice process = track_process(t)->name;
@@ -594,16 +291,16 @@ static bool join_item(struct top *sum, struct top *part, const struct joined_ite
 	                                         longest_second(j->item), longest_fields(j->item));
 }
 
-/* Adds the items of a part.  Of equal lengths the first one is kept, and parts come in order.  Refuses a
- * part without spans, unless some are left out, as the note on samples needs the whole trace, and groups that
- * keep fewer items. */
+/* Adds the items of a part.  Parts come in order, so of equal lengths the first one is kept.  Refuses a part
+ * without spans, unless some are left out, as the note on samples needs the whole trace, and one with so many
+ * groups that these keep fewer items. */
 static bool join_part(struct apart_part *f, const struct run_report *run)
 {
 	struct top *const sum = f->ctx, *const part = f->state;
 	struct joined_item *list = NULL;
 	size_t n = 0;
 
-	if ((part->items.arrived == 0 && run->found == NULL) || part->items.limit < sum->run->n ||
+	if ((part->items.arrived == 0 && run->found == NULL) || part->items.limit < sum->run->limit ||
 	    !groups_label(&part->stats) || !apart_claim_labels(f, &part->stats) ||
 	    !apart_sum_is_exact(&part->stats))
 		return false;
@@ -615,7 +312,7 @@ static bool join_part(struct apart_part *f, const struct run_report *run)
 	for (size_t i = 0; ok && i < n; i++)
 		ok = join_item(sum, part, &list[i]);
 	free(list);
-	return ok && sum->items.limit == sum->run->n && apart_sum_is_exact(&sum->stats);
+	return ok && sum->items.limit == sum->run->limit && apart_sum_is_exact(&sum->stats);
 }
 
 static void end_part(struct apart_part *f)
@@ -626,11 +323,11 @@ static void end_part(struct apart_part *f)
 static void report_parts(struct trace_slot *slot, void *ctx, struct finding_log *logs, uint32_t n)
 {
 	apart_say(slot, logs, n);
-	put_report((struct top_run *)slot->run, ctx);
+	top_report((struct top_run *)slot->run, ctx);
 }
 
-/* Returns false, without a report, if the trace must be read as a whole.  Gaps are in order of time in all
- * parts; equal lengths are in order of the parts, so these must come one after the other. */
+/* Returns false, without a report, if the trace must be read as a whole.  Gaps and arrows need the order of
+ * time of all parts.  Of equal spans the first one is listed, so the files must not be merged. */
 static bool list_apart(struct trace_slot *slot)
 {
 	static const struct apart_ops ops = { sizeof(struct top), begin_part, read_part,
@@ -677,7 +374,7 @@ static void list_longest(struct trace_slot *slot)
 	trace_slot_turn(slot);
 	r->out.no_memory |= !ok;
 	if (read && slot->is_read)
-		put_report(run, t);
+		top_report(run, t);
 	const struct run_report report = pipeline_report(p);
 	if (!r->options.quiet)
 		say_losses(slot->path, report.cut, false);
@@ -691,7 +388,8 @@ static void list_longest(struct trace_slot *slot)
 /* ---- the command ---- */
 
 static const struct cmd_option own[] = {
-	{ "limit", "N", "list N of each trace or group (default: 10)", 'n', TO_POSITIVE(struct top_run, n) },
+	{ "limit", "N", "list N of each trace or group (default: 10)", 'n',
+	  TO_POSITIVE(struct top_run, limit) },
 	{ "gaps", NULL, "list gaps: time of a thread between spans", 0, TO_FLAG(struct top_run, gaps) },
 	{ "arrows", NULL, "list arrows: from a cause to its effect", 0, TO_FLAG(struct top_run, arrows) },
 	{ "by", "KEY,...", "list the longest spans of each group: by name, category, thread, arg:FIELD, ...",
@@ -701,26 +399,26 @@ static const struct cmd_option own[] = {
 	{ "times", "K", "with --outliers: longer than K times the p99 (default: 1)", 0,
 	  TO_TEXT(struct top_run, words_times) },
 	{ "fields", "NAME,...", "show these fields, or none (default: those with text)", 0,
-	  TO_TEXT(struct top_run, words) },
+	  TO_TEXT(struct top_run, words_fields) },
 	{ "format", "text|json", "the report's form (default: text)", 0, TO_CHOICE(struct top_run, form) },
 	ROW_TRACES_AT_A_TIME(struct top_run, threads),
 	ROW_MAX_REPEAT(struct top_run, max_repeat),
 	{ .name = NULL },
 };
 
-static bool check(struct top_run *t)
+static bool check_options(struct top_run *t)
 {
 	struct options *const o = &t->run.options;
 
 	if (t->gaps && t->arrows)
 		return options_mistake(o, "--gaps and --arrows exclude each other");
-	if (t->words != NULL && (t->gaps || t->arrows))
+	if (t->words_fields != NULL && (t->gaps || t->arrows))
 		return options_mistake(o, "--fields is for spans");
 	if ((t->words_by != NULL || t->outliers) && (t->gaps || t->arrows))
 		return options_mistake(o, "--by and --outliers are for spans");
 	if (t->words_times != NULL && !t->outliers)
 		return options_mistake(o, "--times is for --outliers");
-	if (t->n > TOP_MAX)
+	if (t->limit > TOP_MAX)
 		return options_mistake(o, "--limit is at most %d", TOP_MAX);
 	return true;
 }
@@ -752,7 +450,7 @@ static bool parse_words(struct top_run *t)
 
 	t->fields.json = t->form == FORM_JSON;
 	t->times = t->words_times != NULL ? parse_times(t->words_times) : 1000;
-	if (t->words != NULL && !shown_fields_parse(&t->fields, t->words))
+	if (t->words_fields != NULL && !shown_fields_parse(&t->fields, t->words_fields))
 		return options_mistake(o, "--fields takes 1 to %d names with commas between them",
 		                       SHOWN_FIELDS_MAX);
 	if (t->times == 0)
@@ -766,11 +464,11 @@ static bool parse_words(struct top_run *t)
 
 static enum exit_status cmd_top(const struct command *cmd, int argc, char **argv)
 {
-	struct top_run t = { .n = TOP_DEFAULT };
+	struct top_run t = { .limit = TOP_DEFAULT };
 	struct trace_run *const r = &t.run;
 
 	options_init(&r->options, cmd, argc, argv);
-	if (options_parse(&r->options, &t) && check(&t) && parse_words(&t) &&
+	if (options_parse(&r->options, &t) && check_options(&t) && parse_words(&t) &&
 	    traces_begin(r, t.form == FORM_JSON))
 		traces_each(r, t.threads, sizeof(struct top), list_longest);
 	return traces_end(r);
