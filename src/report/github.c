@@ -6,11 +6,9 @@
 
 /* ---- workflow commands ---- */
 
-/*
- * Workflow commands of GitHub Actions: the log as text, then annotations for the worst findings.  GitHub
- * shows ten annotations of each level for a step.
- */
-#define MAX_OF_LEVEL 10
+/* The log as text, then annotations for the worst findings. */
+
+#define MAX_OF_LEVEL 10 /* annotations of a level that GitHub shows for a step */
 
 struct github_state {
 	struct report text; /* the log */
@@ -60,18 +58,6 @@ static void put_command(struct report *r, struct text *t, const struct report_fi
 	text_free(&path);
 }
 
-/* Moves the text of the log to `out`. */
-static void move_log(struct report *r)
-{
-	struct github_state *const s = r->state;
-
-	r->failed |= s->text.failed || s->text.out.failed;
-	if (s->text.out.n == 0)
-		return;
-	report_put_guarded(&r->out, s->text.out.p, s->text.out.n);
-	text_clear(&s->text.out);
-}
-
 static void github_begin(struct report *r)
 {
 	struct github_state *const s = r->state;
@@ -82,8 +68,8 @@ static void github_begin(struct report *r)
 static void github_finding(struct report *r, const struct report_file *file, const struct finding *f)
 {
 	struct github_state *const s = r->state;
-
 	const enum level shown = report_known_level(f->level);
+
 	if (s->n[shown]++ < MAX_OF_LEVEL)
 		put_command(r, &s->commands[shown], file, f);
 }
@@ -92,10 +78,12 @@ static void github_file(struct report *r, const struct report_file *file)
 {
 	struct github_state *const s = r->state;
 
-	if (s->text.state == NULL)
+	if (s->text.state == NULL) /* OOM */
 		return;
 	report_file(&s->text, file);
-	move_log(r);
+	r->failed |= s->text.failed || s->text.out.failed;
+	report_put_guarded(&r->out, s->text.out.p, s->text.out.n);
+	text_clear(&s->text.out);
 }
 
 static void github_end(struct report *r, const struct report_totals *totals)
@@ -149,16 +137,6 @@ struct markdown_state {
 	struct text rows[LEVEL_COUNT]; /* a row has one newline, at its end */
 };
 
-static void put_visible(struct text *t, const char *s)
-{
-	struct text visible = { .p = NULL };
-
-	text_visible_message(&visible, slice_str(s));
-	text_markdown(t, slice_of(visible.p, visible.n));
-	t->failed |= visible.failed;
-	text_free(&visible);
-}
-
 static void markdown_finding(struct report *r, const struct report_file *file, const struct finding *f)
 {
 	struct markdown_state *const s = r->state;
@@ -169,12 +147,12 @@ static void markdown_finding(struct report *r, const struct report_file *file, c
 		return;
 	}
 	text_printf(t, "| %s | ", level_name(f->level));
-	put_visible(t, file->record->path);
+	report_put_visible(t, file->record->path, text_markdown);
 	if (f->line > 0)
 		text_printf(t, " | line %" PRIu64 ", byte %" PRIu64 " | ", f->line, f->offset);
 	else
 		text_printf(t, " | byte %" PRIu64 " | ", f->offset);
-	put_visible(t, f->message);
+	report_put_visible(t, f->message, text_markdown);
 	text_printf(t, " | %s |\n", f->rule->id);
 	r->failed |= t->failed;
 }

@@ -9,8 +9,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
-
 #define HTML_HEAD "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 #define MAX_BYTES ((size_t)256 << 10) /* size of the rows of one level, and of the rows of files */
 #define MAX_RULES 200                 /* explained rules */
@@ -18,8 +16,7 @@
 
 struct html_state {
 	struct text rows[LEVEL_COUNT], files;
-	const struct rule **rules;
-	uint32_t nrules, rules_cap;
+	struct report_rules rules;
 	uint64_t nfiles, unlisted; /* files; those without a row */
 };
 
@@ -33,12 +30,7 @@ void report_page_free(struct report_page *p)
 
 static void put_visible(struct text *t, const char *s)
 {
-	struct text visible = { .p = NULL };
-
-	text_visible_message(&visible, slice_str(s));
-	text_html(t, slice_of(visible.p, visible.n));
-	t->failed |= visible.failed;
-	text_free(&visible);
+	report_put_visible(t, s, text_html);
 }
 
 static void put_path(struct text *t, const struct report *r, const char *path)
@@ -54,27 +46,12 @@ static void put_path(struct text *t, const struct report *r, const char *path)
 	text_free(&name);
 }
 
-static void note_rule(struct report *r, const struct rule *rule)
-{
-	struct html_state *const s = r->state;
-
-	for (uint32_t i = 0; i < s->nrules; i++)
-		if (s->rules[i] == rule)
-			return;
-	if (s->nrules == MAX_RULES)
-		return;
-	if (array_reserve(&s->rules, s->nrules, &s->rules_cap, sizeof(struct rule *)))
-		s->rules[s->nrules++] = rule;
-	else
-		r->failed = true;
-}
-
 static void finding(struct report *r, const struct report_file *file, const struct finding *f)
 {
 	struct html_state *const s = r->state;
 	struct text *const t = &s->rows[f->level];
 
-	note_rule(r, f->rule);
+	r->failed |= report_rules_index(&s->rules, f->rule) == UINT32_MAX;
 	if (t->n >= MAX_BYTES) {
 		r->dropped++;
 		return;
@@ -145,20 +122,21 @@ static void put_head(struct report *r)
 
 static void put_explanations(struct text *t, const struct html_state *s)
 {
-	if (s->nrules == 0)
+	if (s->rules.n == 0)
 		return;
 	text_str(t, "<h3>Rules</h3>\n");
-	for (uint32_t i = 0; i < s->nrules; i++) {
+	for (uint32_t i = 0; i < s->rules.n && i < MAX_RULES; i++) {
+		const struct rule *const rule = s->rules.list[i];
 		text_str(t, "<details><summary>");
-		put_visible(t, s->rules[i]->id);
+		put_visible(t, rule->id);
 		text_str(t, ": ");
-		put_visible(t, s->rules[i]->text);
+		put_visible(t, rule->text);
 		text_str(t, "</summary>\n<p>");
-		put_visible(t, s->rules[i]->explain);
+		put_visible(t, rule->explain);
 		text_str(t, "</p>\n");
-		if (s->rules[i]->spec[0] != '\0') {
+		if (rule->spec[0] != '\0') {
 			text_str(t, "<p>Specification: ");
-			put_visible(t, s->rules[i]->spec);
+			put_visible(t, rule->spec);
 			text_str(t, "</p>\n");
 		}
 		text_str(t, "</details>\n");
@@ -193,7 +171,7 @@ static void put_findings(struct report *r, const struct report_totals *totals)
 		text_printf(t, "; %" PRIu64 " do not fit on this page", r->dropped);
 	text_str(t, "</p>\n");
 	begin_fold(t, folds_files, totals->files, "files");
-	if (s->nfiles > 1 || s->nrules > 0) {
+	if (s->nfiles > 1 || s->rules.n > 0) {
 		text_str(
 		    t,
 		    "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Files\"><table>\n"
@@ -206,7 +184,7 @@ static void put_findings(struct report *r, const struct report_totals *totals)
 	end_fold(t, folds_files);
 	if (s->unlisted > 0)
 		text_printf(t, "<p>Files that do not fit on this page: %" PRIu64 "</p>\n", s->unlisted);
-	if (s->nrules > 0) {
+	if (s->rules.n > 0) {
 		begin_fold(t, folds_list, totals->listed, "findings");
 		text_str(t, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"List of "
 		            "findings\"><table>\n"
@@ -254,7 +232,7 @@ static void free_state(struct report *r)
 	for (int level = 0; level < LEVEL_COUNT; level++)
 		text_free(&s->rows[level]);
 	text_free(&s->files);
-	free(s->rules);
+	free(s->rules.list);
 }
 
 const struct report_ops report_html = {

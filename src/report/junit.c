@@ -10,9 +10,9 @@
 #define LONG_REPORT ((uint64_t)16 << 20) /* bytes; CI services accept 30 MB */
 
 struct junit_state {
-	uint64_t bytes;
+	uint64_t bytes;   /* size of the suites so far */
 	struct text name; /* visible text of the file's name, with a NUL */
-	struct text path; /* visible text of the path from the root on, with a NUL */
+	struct text path; /* visible text of report_put_path(), with a NUL */
 };
 
 /* The case of a rule or a check. */
@@ -134,7 +134,8 @@ static bool check_case(const struct report_file *file, uint32_t i, struct junit_
 	return seen;
 }
 
-/* Counts the cases of broken rules and of checks.  put: also writes them. */
+/* Adds the numbers of cases of broken rules and of checks to *n, and of those that fail to *failures.  put:
+ * also writes them. */
 static void found_cases(struct report *r, const struct report_file *file, bool put, uint64_t *n,
                         uint64_t *failures)
 {
@@ -197,9 +198,8 @@ static void put_suite(struct report *r, const struct report_file *file)
 	            tests, failures, file->record->unreadable);
 	open_case(r, "readable");
 	if (file->record->unreadable)
-		text_str(
-		    t,
-		    ">\n   <error message=\"the file could not be read\" type=\"error\"/>\n  </testcase>\n");
+		text_str(t, ">\n   <error message=\"the file could not be read\" type=\"error\"/>\n"
+		            "  </testcase>\n");
 	else
 		text_str(t, "/>\n");
 	found_cases(r, file, true, &found, &failures);

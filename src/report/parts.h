@@ -29,6 +29,9 @@ void report_put_string(struct json_out *o, const char *key, const char *s);
 /* Appends text of XML: markup, and characters that XML 1.0 forbids, are replaced. */
 void report_put_xml(struct text *t, const char *s);
 
+/* Appends visible text (text_visible_message()) with the escapes of a form: text_html(), text_markdown(). */
+void report_put_visible(struct text *t, const char *s, void (*escape)(struct text *t, struct slice s));
+
 /* Appends lines in which no CI service sees a command: "##[" and similar become "#\x23[", "::" becomes
  * ":\x3a". */
 void report_put_guarded(struct text *t, const char *p, size_t n);
@@ -39,6 +42,15 @@ void report_put_path(struct text *t, const struct report_context *c, const char 
 
 /* Appends "3 errors, 1 warning, 0 notes in 2 files", and the numbers of findings left out or not listed. */
 void report_put_sum(struct text *t, const struct report_totals *totals);
+
+/* Rules in the order of their first findings.  Zero-initialise; the report frees the list. */
+struct report_rules {
+	const struct rule **list;
+	uint32_t n, cap;
+};
+
+/* Returns the index of a rule, after adding it if it is new; UINT32_MAX on OOM. */
+uint32_t report_rules_index(struct report_rules *r, const struct rule *rule);
 
 /* The position of a finding, for reports that require one: 1 if it is unknown. */
 static inline uint64_t report_line(const struct finding *f)

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "output/text_json.h"
 #include "output/text_visible.h"
 #include "report/parts.h"
@@ -75,6 +76,16 @@ void report_put_guarded(struct text *t, const char *p, size_t n)
 	}
 }
 
+void report_put_visible(struct text *t, const char *s, void (*escape)(struct text *t, struct slice s))
+{
+	struct text visible = { .p = NULL };
+
+	text_visible_message(&visible, slice_str(s));
+	escape(t, slice_of(visible.p, visible.n));
+	t->failed |= visible.failed;
+	text_free(&visible);
+}
+
 static void put_number(struct text *t, const char *before, uint64_t n, const char *what)
 {
 	text_str(t, before);
@@ -100,6 +111,17 @@ void report_put_sum(struct text *t, const struct report_totals *totals)
 	if (totals->left_out > 0)
 		put_number(t, "; ", totals->left_out, "finding");
 	text_str(t, totals->left_out > 0 ? " left out by --select-rules, --ignore-rules or a policy" : "");
+}
+
+uint32_t report_rules_index(struct report_rules *r, const struct rule *rule)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->list[i] == rule)
+			return i;
+	if (!array_reserve(&r->list, r->n, &r->cap, sizeof(struct rule *)))
+		return UINT32_MAX;
+	r->list[r->n] = rule;
+	return r->n++;
 }
 
 /* ---- names of files ---- */
@@ -229,10 +251,10 @@ void report_file(struct report *r, const struct report_file *file)
 		r->ops->file(r, file);
 }
 
-/* ---- a file as its policy sees it ---- */
+/* ---- a file, as its policy judges it ---- */
 
-/* The verdict on each rule of the file is computed once.  A report then iterates over the findings of the
- * log, skipping those left out or beyond the limit. */
+/* The verdict on each rule of the file is computed once.  Then each report iterates over the findings of the
+ * log, and skips those left out or beyond the limit. */
 
 struct report_rule *report_rule_of(const struct report_file *file, const struct rule *rule)
 {

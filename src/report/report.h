@@ -75,7 +75,7 @@ struct report_rule *report_rule_of(const struct report_file *file, const struct 
 struct report_view {
 	struct finding finding;   /* copy, with the level of the policy */
 	const struct finding *at; /* its original in the log */
-	size_t n;
+	size_t n;                 /* number of findings so far */
 };
 
 /* Moves to the next finding; returns false at the end. */
@@ -109,7 +109,8 @@ struct report {
 extern const struct report_ops report_text, report_gcc, report_json, report_ndjson, report_sarif,
     report_junit, report_github, report_markdown, report_gitlab, report_html;
 
-/* All kinds and their names, in the same order, NULL-terminated.  The last name is "auto". */
+/* All kinds, and their names in the same order; both NULL-terminated.  The last name is "auto", without a
+ * kind. */
 extern const struct report_ops *const report_kinds[];
 extern const char *const report_words[];
 
@@ -123,9 +124,10 @@ void report_free(struct report *r);
 /* Adds the listed findings of a file, then the file. */
 void report_file(struct report *r, const struct report_file *file);
 
-/* ---- text: one finding a line, `FILE:@OFFSET: LEVEL: MESSAGE [RULE]` (text formats:
- * `FILE:LINE:COLUMN:@OFFSET: ...`) ---- */
+/* ---- findings as text ---- */
 
+/* Appends one line: `FILE:@OFFSET: LEVEL: MESSAGE [RULE]`; of a text format, `FILE:LINE:COLUMN:@OFFSET: ...`.
+ */
 void report_text_finding(struct text *t, const char *path, const struct finding *f, bool color);
 
 /* Appends the number of findings that are not shown, for each rule that has at least this level in the

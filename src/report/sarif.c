@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "base/scan.h"
 #include "report/parts.h"
 
@@ -18,10 +17,10 @@
 struct sarif_state {
 	struct text results[LEVEL_COUNT];
 	uint64_t nresults[LEVEL_COUNT];
-	const struct rule **rules;
-	uint32_t nrules, rules_cap;
+	struct report_rules rules;
 	const struct file_record *present; /* file of `path` */
-	struct text path, result;          /* with a NUL; text of one result */
+	struct text path;                  /* from report_put_path(), with a NUL */
+	struct text result;                /* of one finding */
 	struct table64 fingerprints;
 };
 
@@ -37,42 +36,11 @@ static void put_uri(struct text *t, const char *s)
 			text_printf(t, "%%%02X", (unsigned)(unsigned char)*s);
 }
 
-static void put_capped(struct text *t, const char *s)
-{
-	char part[MAX_TEXT + 1];
-	const size_t n = utf8_cut(s, strlen(s), MAX_TEXT);
-
-	memcpy(part, s, n);
-	part[n] = '\0';
-	report_put_json(t, part);
-}
-
-/* Returns the index of the rule in s->rules, after adding it if it is new; UINT32_MAX on OOM. */
-static uint32_t rule_index(struct sarif_state *s, const struct rule *rule)
-{
-	for (uint32_t i = 0; i < s->nrules; i++)
-		if (s->rules[i] == rule)
-			return i;
-	if (!array_reserve(&s->rules, s->nrules, &s->rules_cap, sizeof(struct rule *)))
-		return UINT32_MAX;
-	s->rules[s->nrules] = rule;
-	return s->nrules++;
-}
-
-static void put_region(struct text *t, const struct finding *f)
-{
-	const uint64_t line = report_line(f), column = report_column(f);
-
-	text_printf(t,
-	            "\"region\":{\"startLine\":%" PRIu64 ",\"startColumn\":%" PRIu64 ",\"endLine\":%" PRIu64
-	            ",\"endColumn\":%" PRIu64 ",\"byteOffset\":%" PRIu64 ",\"byteLength\":1}",
-	            line, column, line, column + 1, f->offset);
-}
-
 static void put_result(struct report *r, const struct finding *f, uint32_t rule)
 {
 	struct sarif_state *const s = r->state;
 	struct text *const t = &s->result;
+	const uint64_t line = report_line(f), column = report_column(f);
 
 	text_str(t, "{\"ruleId\":");
 	report_put_json(t, f->rule->id);
@@ -81,8 +49,11 @@ static void put_result(struct report *r, const struct finding *f, uint32_t rule)
 	report_put_json(t, f->message);
 	text_str(t, "},\n\"locations\":[{\"physicalLocation\":{\"artifactLocation\":{\"uri\":\"");
 	put_uri(t, s->path.p);
-	text_str(t, "\"},");
-	put_region(t, f);
+	text_printf(t,
+	            "\"},\"region\":{\"startLine\":%" PRIu64 ",\"startColumn\":%" PRIu64
+	            ",\"endLine\":%" PRIu64 ",\"endColumn\":%" PRIu64 ",\"byteOffset\":%" PRIu64
+	            ",\"byteLength\":1}",
+	            line, column, line, column + 1, f->offset);
 	text_str(t, "}}],\n\"partialFingerprints\":{\"primaryLocationLineHash\":");
 	r->failed |= !report_put_fingerprint(t, &s->fingerprints, s->path.p, f);
 	text_printf(t, "},\"properties\":{\"record\":%" PRIu64 "}}", f->record);
@@ -103,7 +74,7 @@ static void finding(struct report *r, const struct report_file *file, const stru
 		report_put_path(&s->path, r->context, file->record->path);
 		text_char(&s->path, '\0');
 	}
-	const uint32_t rule = rule_index(s, f->rule);
+	const uint32_t rule = report_rules_index(&s->rules, f->rule);
 	if (s->path.failed || rule == UINT32_MAX) {
 		r->failed = true;
 		return;
@@ -173,8 +144,13 @@ static void put_name(struct text *t, const char *id)
 
 static void put_sentence(struct text *t, const char *s)
 {
+	char part[MAX_TEXT + 1];
+	const size_t n = utf8_cut(s, strlen(s), MAX_TEXT);
+
+	memcpy(part, s, n);
+	part[n] = '\0';
 	text_str(t, "{\"text\":");
-	put_capped(t, s);
+	report_put_json(t, part);
 	text_char(t, '}');
 }
 
@@ -207,7 +183,7 @@ static void put_rule(struct report *r, const struct rule *rule)
 	            level_name(report_known_level(level)), severity[level]);
 }
 
-/* Writes the number of findings that are missing in the results. */
+/* Writes the sum of the findings, with the number of those that are not among the results. */
 static void put_invocation(struct report *r, const struct report_totals *totals)
 {
 	struct text *const t = &r->out;
@@ -239,9 +215,9 @@ static void end(struct report *r, const struct report_totals *totals)
 	text_str(t, ",\n\"tool\":{\"driver\":{\"name\":\"tracetool\",\"semanticVersion\":");
 	report_put_json(t, r->context->version);
 	text_str(t, ",\"rules\":[");
-	for (uint32_t i = 0; i < s->nrules; i++) {
+	for (uint32_t i = 0; i < s->rules.n; i++) {
 		text_str(t, i > 0 ? ",\n" : "\n");
-		put_rule(r, s->rules[i]);
+		put_rule(r, s->rules.list[i]);
 	}
 	text_str(t, "]}}}]}\n");
 }
@@ -254,7 +230,7 @@ static void free_state(struct report *r)
 		text_free(&s->results[level]);
 	text_free(&s->path);
 	text_free(&s->result);
-	free(s->rules);
+	free(s->rules.list);
 	table64_free(&s->fingerprints);
 }
 

@@ -91,8 +91,8 @@ struct summary {
 };
 
 struct text_state {
-	struct summary of; /* the trace whose streams are added */
-	uint64_t traces, valid;
+	struct summary of;      /* the trace whose streams are added */
+	uint64_t traces, valid; /* number of traces so far, and of valid ones */
 };
 
 static void add_file(struct summary *s, const struct report_file *file)
