@@ -373,20 +373,17 @@ static int compare_group(const void *a, const void *b)
 	return slice_compare(x->category, y->category);
 }
 
-static bool same_group(const struct policy_budget *b, const struct row *x, const struct row *y)
-{
-	return b->group == GROUP_ALL || (x->table == y->table && slice_equal(x->category, y->category));
-}
-
 static void check_groups(struct budget_run *r, struct row *list, size_t n)
 {
+	const bool all = r->budget->group == GROUP_ALL;
+
 	qsort(list, n, sizeof *list, compare_group);
 	for (size_t i = 0, end; i < n; i = end) {
 		struct histogram_pool pool = { .n = 0 };
 		struct span_group sum = { .count = 0 };
 		struct row one = list[i];
 		one.count = 0;
-		for (end = i; end < n && same_group(r->budget, &list[i], &list[end]); end++) {
+		for (end = i; end < n && (all || compare_group(&list[i], &list[end]) == 0); end++) {
 			one.count += list[end].count;
 			one.self += end > i ? list[end].self : 0;
 			one.bytes += end > i ? list[end].bytes : 0;

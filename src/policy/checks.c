@@ -465,7 +465,7 @@ static const char *time_text(const struct trace *trace, uint64_t ns, bool wall, 
 }
 
 /* Compares a time of the trace's clock with one of the policy: -1, 0 or 1. */
-static int compare_instant(const struct trace *trace, uint64_t ns, const struct policy_instant *at)
+static int compare_point(const struct trace *trace, uint64_t ns, const struct policy_point *at)
 {
 	const int128 time = time_since(trace, ns, at->wall);
 
@@ -492,11 +492,11 @@ static void check_epoch(const struct policy_verdict *v, const struct policy_epoc
 		               time_text(trace, trace->zero_ns, true, buffer), e->before.text.p);
 }
 
-static void check_instants(const struct policy_verdict *v, const struct policy_times *t)
+static void check_points(const struct policy_verdict *v, const struct policy_times *t)
 {
 	const struct trace *const trace = v->run->trace;
 	const struct policy_watch *const w = v->watch;
-	const struct policy_instant *const both[] = { &t->after, &t->before };
+	const struct policy_point *const both[] = { &t->after, &t->before };
 	char buffer[64];
 
 	for (int i = 0; i < 2; i++)
@@ -507,11 +507,11 @@ static void check_instants(const struct policy_verdict *v, const struct policy_t
 			    i == 0 ? "after" : "before", both[i]->text.p);
 			return;
 		}
-	if (t->after.line > 0 && compare_instant(trace, w->stats.first_ns, &t->after) < 0)
+	if (t->after.line > 0 && compare_point(trace, w->stats.first_ns, &t->after) < 0)
 		policy_finding(v, POLICY_RULE_TIME_RANGE, w->first_offset, t->after.line,
 		               "the first event is at %s, not after %.40s",
 		               time_text(trace, w->stats.first_ns, t->after.wall, buffer), t->after.text.p);
-	if (t->before.line > 0 && compare_instant(trace, w->stats.last_ns, &t->before) > 0)
+	if (t->before.line > 0 && compare_point(trace, w->stats.last_ns, &t->before) > 0)
 		policy_finding(v, POLICY_RULE_TIME_RANGE, w->last_offset, t->before.line,
 		               "the last event ends at %s, not before %.40s",
 		               time_text(trace, w->stats.last_ns, t->before.wall, buffer), t->before.text.p);
@@ -531,7 +531,7 @@ static void check_times(const struct policy_verdict *v, const struct policy_time
 		               "the trace lasts %" PRIu64 " ns, not at most %" PRIu64 " ns", duration,
 		               t->duration.max);
 	if (s->events > 0)
-		check_instants(v, t);
+		check_points(v, t);
 }
 
 /* ---- tracks and shares ---- */

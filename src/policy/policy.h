@@ -4,8 +4,8 @@
 /*
  * Policies (tracetool.yaml(5)): findings that count, and expectations of traces.  In the order of use:
  *
- *   read.c      finds the policy of a folder; collects its settings for rules (policy_decide() uses them)
- *   read.c, read_expect.c   read a policy file
+ *   read.c      finds the policy of a folder and reads it; settings of rules, for policy_decide()
+ *   read_expect.c   reads its expectations and budgets
  *   checks.c    collects the expectations of a trace, counts its events while it is read, and reports unmet
  *               expectations
  *   baseline.c  reads the report of an earlier run
@@ -62,14 +62,14 @@ struct policy_range {
 
 enum policy_kind { KIND_SPAN, KIND_ASYNC, KIND_INSTANT, KIND_COUNTER, KIND_OTHER, POLICY_KINDS };
 
-/* A set of events. */
+/* The events that an expectation or a budget is for. */
 struct policy_who {
 	struct slice name, category, thread; /* patterns; p NULL: any */
 	unsigned kinds;                      /* a bit for each enum policy_kind */
 };
 
 struct policy_event {
-	struct policy_who who; /* first: the readers of its keys get the whole struct */
+	struct policy_who who; /* first: POLICY_WHO_KEYS */
 	uint32_t line;
 	struct policy_range count;
 };
@@ -94,7 +94,7 @@ struct policy_max_share {
 };
 
 /* A point in time: on the clock of the trace, or wall time. */
-struct policy_instant {
+struct policy_point {
 	uint32_t line; /* 0: not stated */
 	bool wall;     /* ns since 1970 */
 	uint64_t ns;
@@ -104,13 +104,13 @@ struct policy_instant {
 struct policy_epoch {
 	uint32_t line; /* 0: nothing is expected */
 	bool unknown;  /* expected to be unknown */
-	struct policy_instant after, before;
+	struct policy_point after, before;
 };
 
 struct policy_times {
 	uint32_t line;                /* 0: nothing is expected */
 	struct policy_range duration; /* ns */
-	struct policy_instant after, before;
+	struct policy_point after, before;
 };
 
 enum policy_statistic {
@@ -131,7 +131,7 @@ enum policy_statistic {
 enum policy_group { GROUP_NAME, GROUP_CATEGORY, GROUP_ALL };
 
 struct policy_budget {
-	struct policy_who who; /* first, as above */
+	struct policy_who who;
 	enum policy_group group;
 	uint32_t line;
 	enum policy_statistic statistic;

@@ -260,7 +260,7 @@ static bool read_metadata(struct policy_draft *d, const struct yaml_node *node, 
 /* ---- expect: times ---- */
 
 static bool read_wall_or(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                         bool wall_only, struct policy_instant *at)
+                         bool wall_only, struct policy_point *at)
 {
 	struct quoted q;
 
@@ -278,15 +278,14 @@ static bool read_wall(struct policy_draft *d, const struct yaml_node *node, cons
 	return read_wall_or(d, node, what, true, instant);
 }
 
-static bool read_instant(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                         void *instant)
+static bool read_point(struct policy_draft *d, const struct yaml_node *node, const char *what, void *instant)
 {
 	return read_wall_or(d, node, what, false, instant);
 }
 
 /* Like the ranges of numbers, times that no trace can meet are a mistake. */
 static bool check_window(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                         const struct policy_instant *after, const struct policy_instant *before)
+                         const struct policy_point *after, const struct policy_point *before)
 {
 	if (after->line == 0 || before->line == 0 || after->wall != before->wall || after->ns <= before->ns)
 		return true;
@@ -335,8 +334,8 @@ static bool read_times(struct policy_draft *d, const struct yaml_node *node, con
 {
 	static const struct policy_key keys[] = {
 		{ "duration", read_duration, offsetof(struct policy_times, duration) },
-		{ "after", read_instant, offsetof(struct policy_times, after) },
-		{ "before", read_instant, offsetof(struct policy_times, before) },
+		{ "after", read_point, offsetof(struct policy_times, after) },
+		{ "before", read_point, offsetof(struct policy_times, before) },
 	};
 	struct policy_times *const t = times;
 	const uint64_t mistakes = d->yaml.mistakes;
