@@ -110,18 +110,16 @@ void finding_add_times(struct findings *j, const struct rule *rule, uint64_t off
 	char detail[400];
 	va_list ap;
 
-	if (count == 0)
+	if (j == NULL || count == 0)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(detail, sizeof detail, fmt, ap);
 	va_end(ap);
-	if (j != NULL)
-		j->summing = true;
+	j->summing = true;
 	/* with a scope, some of the sum may be outside of it */
 	finding_add(j, rule, offset, record, "%s; %" PRIu64 " in %s", detail, count,
-	            j != NULL && j->left_out != NULL ? "the whole trace" : "all");
-	if (j != NULL)
-		j->summing = false;
+	            j->left_out != NULL ? "the whole trace" : "all");
+	j->summing = false;
 }
 
 void finding_add_line(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t line,

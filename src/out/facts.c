@@ -4,17 +4,6 @@
 #include "out/facts.h"
 #include "output/text.h"
 
-static const char *text_of(const struct run_facts *run, enum fact_kind kind)
-{
-	const struct trace *const t = run->trace;
-	const char *const texts[] = {
-		[FACT_TOOL] = run->tool,           [FACT_FORMAT] = t->format, [FACT_DIALECT] = t->dialect,
-		[FACT_BYTE_ORDER] = t->byte_order, [FACT_CLOCK] = t->clock,
-	};
-
-	return texts[kind];
-}
-
 /* A fact that occurs at most once.  Returns false if it is not known. */
 static bool own_fact(const struct run_facts *run, struct fact *fact)
 {
@@ -30,10 +19,14 @@ static bool own_fact(const struct run_facts *run, struct fact *fact)
 		[FACT_EVENTS] = "events",
 	};
 	const struct trace *const t = run->trace;
+	const char *const texts[] = {
+		[FACT_TOOL] = run->tool,           [FACT_FORMAT] = t->format, [FACT_DIALECT] = t->dialect,
+		[FACT_BYTE_ORDER] = t->byte_order, [FACT_CLOCK] = t->clock,
+	};
 
 	fact->name = slice_str(names[fact->kind]);
 	if (fact->kind <= FACT_CLOCK) {
-		const char *const text = text_of(run, fact->kind);
+		const char *const text = texts[fact->kind];
 		fact->value = value_string(text != NULL ? slice_str(text) : slice_of("", 0));
 		return fact->value.count > 0;
 	}

@@ -224,17 +224,6 @@ static bool to_bool(const struct value *v, int64_t *out)
 	return v->type >= VALUE_BOOL && v->type <= VALUE_I64 && to_i64(v, out) && (*out == 0 || *out == 1);
 }
 
-/* Writes text unchanged, integers in digits, others as JSON. */
-static void put_text(const struct value *v, struct text *t, struct fields_json_lost *lost)
-{
-	if (v->type == VALUE_STRING)
-		lost->bad_text += text_utf8(t, value_text(v)) > 0;
-	else if (v->type >= VALUE_U8 && v->type <= VALUE_I64)
-		(void)fields_json_as_is(t, v);
-	else
-		fields_json_value(t, v, lost);
-}
-
 bool lifted_number(enum lifted_type type, const struct value *v, struct lifted_number *out)
 {
 	*out = (struct lifted_number){ .rounded = false };
@@ -245,8 +234,10 @@ bool lifted_number(enum lifted_type type, const struct value *v, struct lifted_n
 
 void lifted_text(enum lifted_type type, const struct value *v, struct text *t, struct fields_json_lost *lost)
 {
-	if (type == LIFTED_JSON)
-		fields_json_value(t, v, lost);
+	if (type == LIFTED_TEXT && v->type == VALUE_STRING)
+		lost->bad_text += text_utf8(t, value_text(v)) > 0;
+	else if (type == LIFTED_TEXT && v->type >= VALUE_U8 && v->type <= VALUE_I64)
+		(void)fields_json_as_is(t, v);
 	else
-		put_text(v, t, lost);
+		fields_json_value(t, v, lost);
 }

@@ -72,7 +72,7 @@ struct lifted_number {
 /* Returns false if the type, which is INT, BOOL or FLOAT, cannot express the value. */
 bool lifted_number(enum lifted_type type, const struct value *v, struct lifted_number *out);
 
-/* Appends the value for TEXT or JSON. */
+/* Appends a value as JSON; for TEXT, text is unchanged, and integers have all digits. */
 void lifted_text(enum lifted_type type, const struct value *v, struct text *t, struct fields_json_lost *lost);
 
 static inline bool lifted_is_number(enum lifted_type type)

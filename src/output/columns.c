@@ -254,6 +254,15 @@ void columns_print(const struct columns *c, struct text *out, unsigned width)
 	}
 }
 
+static void markdown_cell(const struct columns *c, struct text *out, unsigned k, struct slice s)
+{
+	if ((c->without >> k & 1) != 0)
+		return;
+	text_str(out, "| ");
+	text_markdown(out, s);
+	text_char(out, ' ');
+}
+
 void columns_markdown(const struct columns *c, struct text *out)
 {
 	struct slice head[COLUMNS_MAX];
@@ -262,11 +271,7 @@ void columns_markdown(const struct columns *c, struct text *out)
 	put_heads(c, &heads, head);
 	out->failed |= c->text.failed || heads.failed;
 	for (unsigned k = 0; k < c->n; k++)
-		if ((c->without >> k & 1) == 0) {
-			text_str(out, "| ");
-			text_markdown(out, head[k]);
-			text_char(out, ' ');
-		}
+		markdown_cell(c, out, k, head[k]);
 	text_free(&heads);
 	text_str(out, "|\n");
 	for (unsigned k = 0; k < c->n; k++)
@@ -275,13 +280,8 @@ void columns_markdown(const struct columns *c, struct text *out)
 	text_str(out, "|\n");
 	for (size_t i = 0; i < c->ncells; i++) {
 		const unsigned k = (unsigned)(i % c->n);
-		if ((c->without >> k & 1) == 0) {
-			text_str(out, "| ");
-			text_markdown(out, cell(c, i));
-			text_char(out, ' ');
-		}
-		if (k + 1 == c->n)
-			text_str(out, "|\n");
+		markdown_cell(c, out, k, cell(c, i));
+		text_str(out, k + 1 == c->n ? "|\n" : "");
 	}
 }
 

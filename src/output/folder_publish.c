@@ -222,29 +222,23 @@ bool folder_is_complete(const char *folder, int *error)
 
 /* ---- an old folder ---- */
 
-/* Whether the file has the bytes of its line: their number and sum. */
-static struct folder_wrong check_file(const char *path, const struct stat *st,
-                                      const struct folder_file *listed)
-{
-	struct byte_sum is;
-
-	if ((uint64_t)st->st_size != listed->sum.bytes)
-		return changed;
-	const int error = byte_sum_read(&is, path);
-	return error != 0 ? failed(error) : byte_sum_equal(&is, &listed->sum) ? nothing : changed;
-}
-
-/* name: path relative to the old folder. */
+/* Whether the list has the entry; a file must have the number and sum of bytes of its line.  name: path
+ * relative to the old folder. */
 static struct folder_wrong check_entry(const struct folder_old *old, const char *path, const char *name,
                                        const struct stat *st)
 {
 	const uint32_t listed = tabletext_get(&old->names, slice_str(name));
+	struct byte_sum is;
 
 	if (S_ISDIR(st->st_mode) || (S_ISREG(st->st_mode) && strcmp(name, OUTPUT_FOLDER_LIST) == 0))
 		return nothing;
 	if (!S_ISREG(st->st_mode) || listed == TABLE_NONE)
 		return not_listed;
-	return check_file(path, st, &old->listed[listed]);
+	const struct byte_sum *const sum = &old->listed[listed].sum;
+	if ((uint64_t)st->st_size != sum->bytes)
+		return changed;
+	const int error = byte_sum_read(&is, path);
+	return error != 0 ? failed(error) : byte_sum_equal(&is, sum) ? nothing : changed;
 }
 
 /* Checks and adds one entry; takes over the path.  root: length of the old folder's path and a slash. */
