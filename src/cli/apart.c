@@ -146,22 +146,19 @@ static uint64_t facts_of(const struct trace *t)
 	return hash_u64(t->epoch_known, hash_u64(t->epoch_ns, hash_u64(t->zero_ns, hash)));
 }
 
-static bool claim_text(struct apart_part *f, struct slice text)
-{
-	struct claims *const c = &f->of->claims;
-
-	return claims_put(c, CLAIM_OF_COMMAND, hash_bytes(text.p, text.n, hash_seed()), c->input, 0);
-}
-
 bool apart_claim_labels(struct apart_part *f, const struct stats *s)
 {
+	struct claims *const c = &f->of->claims;
 	bool ok = true;
 
 	for (unsigned i = 0; ok && i < s->by.n; i++) {
 		const struct group_values *const v = &s->values[i];
 		for (uint32_t k = 0; ok && v->tracks != NULL && k < v->ntracks; k++)
 			ok = v->tracks[k] == NULL ||
-			     (slice_equal(v->labels[k], v->tracks[k]->name) && claim_text(f, v->labels[k]));
+			     (slice_equal(v->labels[k], v->tracks[k]->name) &&
+			      claims_put(c, CLAIM_OF_COMMAND,
+			                 hash_bytes(v->labels[k].p, v->labels[k].n, hash_seed()), c->input,
+			                 0));
 	}
 	return ok;
 }

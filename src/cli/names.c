@@ -1,10 +1,10 @@
 #define _XOPEN_SOURCE 700 /* realpath() */
 
 /*
- * Names of files on the command line are compared before any file is opened for writing: no output may be
- * another file of the run, and no output folder may contain one.  Existing files are the same by device and
- * inode; missing files by the nearest existing folder above them and the rest of the path.  Cost: one stat()
- * for each name, and a listing of each input folder if an output may be in it.
+ * Checks of names on the command line, before any file is opened for writing: whether an operand is one
+ * trace, and whether an output is another file of the run, or an output folder contains one.  Existing files
+ * are the same by device and inode; missing files by the nearest existing folder above them and the rest of
+ * the path.  Cost: one stat() for each name, and a listing of each input folder if an output may be in it.
  */
 
 #include "cli/names.h"
@@ -34,7 +34,7 @@ enum { MAX_FORMATS = 32 };
 struct contents {
 	bool has[MAX_FORMATS];
 	uint32_t nformats, ntraces;
-	bool apart; /* it has a format whose traces are several files */
+	bool apart; /* in one of the formats a trace is several files: two traces of it are not read as one */
 };
 
 static struct contents contents_of(const struct trace_groups *g, const struct format *from)
@@ -139,7 +139,7 @@ void run_names_folder(struct run_names *n, const char *role, const char *path)
 	append_name(n, (struct run_name){ .role = role, .path = path, .written = true, .folder = true });
 }
 
-/* The role of a format's option whose value is the name of a file; NULL: the value is no file. */
+/* The role of the value of a format's option, if that is the name of a file; NULL: it is none. */
 static const char *role_of_option(const char *name)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
@@ -165,6 +165,7 @@ void run_names_begin(struct run_names *n, struct options *o, const char *const *
 
 /* ---- targets of names ---- */
 
+/* What a name leads to; freed by target_free(). */
 struct target {
 	int fd;         /* open descriptor; -1: the target is a path */
 	bool is_known;  /* false: it cannot be compared, and opening it will fail */
@@ -244,6 +245,7 @@ static bool is_same(const struct target *w, const struct target *other, bool bot
 	       (S_ISFIFO(w->st.st_mode) && w->fd < 0 && other->fd < 0);
 }
 
+/* A name that is written. */
 struct written {
 	const struct run_name *name;
 	struct target target;
@@ -263,6 +265,7 @@ static bool is_below(const char *a, const char *b)
 	return strncmp(a, b, n) == 0 && (b[n] == '/' || b[n] == '\0');
 }
 
+/* Whether w is a folder that contains the other target, or will contain it. */
 static bool holds(struct written *w, const struct target *other)
 {
 	if (!is_folder(w) || other->fd >= 0)
@@ -304,7 +307,7 @@ static bool refuse(struct options *o, const struct run_name *w, const char *verb
 	                       other->role, show_name(&b, other));
 }
 
-/* Returns false after a message. */
+/* Compares a name with the first `nwritten` written ones.  Returns false after a message. */
 static bool check_one(struct run_names *n, struct written *list, uint32_t nwritten,
                       const struct run_name *name)
 {

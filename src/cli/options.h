@@ -66,8 +66,8 @@ struct options {
 	struct side_reports *side;        /* reports of --report, for the same commands; NULL: none */
 	const struct policy *policy;      /* of findings about traces; default: policy_of_rules */
 	bool wordless;                    /* --anonymise: findings are shown without text of the trace */
-	uint64_t warnings;     /* number of warnings about traces that were not shown; see say_found() */
-	uint64_t said, unsaid; /* findings that were shown; that were not, beyond SAY_FINDINGS */
+	uint64_t warnings;     /* number of warnings about traces, which are not shown; see say_found() */
+	uint64_t said, unsaid; /* numbers of findings: shown; not shown, as they are beyond SAY_FINDINGS */
 	/* writing */
 	const char *output; /* NULL: not named */
 	bool force;
@@ -78,8 +78,8 @@ struct options {
 	size_t nvalues;
 	struct progress progress;
 	/* operands */
-	const char *const *in;   /* the operands ... */
-	size_t nin;              /* number of operands */
+	const char *const *in; /* operands */
+	size_t nin;
 	enum exit_status status; /* set when options_parse() returns false */
 };
 
@@ -165,9 +165,8 @@ enum common {
 	COMMON_COUNT
 };
 
-/* Arguments of --color; NULL-terminated. */
-extern const char *const options_color_words[];
 extern const struct cmd_option options_common[COMMON_COUNT];
+extern const char *const options_color_words[]; /* arguments of --color; NULL-terminated */
 
 /* Whether a command has this common option. */
 bool options_has_common(const struct command *cmd, enum common which);
@@ -208,12 +207,15 @@ enum exit_status options_help(const struct options *o);
 /* Parses a time.  Returns false, without setting *t, if it is invalid. */
 bool time_option(const char *s, struct select_time *t);
 
-/* Parses a duration into ns, "12.5ms".  Returns false if it is invalid or does not fit. */
+/* Parses a duration into ns, "12.5ms".  Returns false, without a message, if it is invalid or does not fit.
+ */
 bool duration_option(const char *s, uint64_t *ns);
 
-/* Likewise, but the unit is required: 100 is hardly ever meant in nanoseconds. */
-bool length_option(const char *s, uint64_t *ns);
-const char *duration_option_why(const char *s);
+/* Likewise, but the unit is required, except for 0: 100 is hardly ever meant in nanoseconds. */
+bool duration_with_unit(const char *s, uint64_t *ns);
+
+/* What an option takes whose argument is no such duration: for options_takes(). */
+const char *duration_option_takes(const char *s);
 
 /* ---- vocabularies of the user (vocabularies.c) ---- */
 

@@ -180,23 +180,17 @@ static const struct format_option *option_of(const struct format *f, const char 
 	return NULL;
 }
 
-/* Writes the formats that have an output option of this name, "chrome, csv". */
-static void put_formats_with(struct text *t, const char *name)
-{
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		if (option_of(*f, name) != NULL)
-			text_printf(t, "%s%s", t->n > 0 ? ", " : "", (*f)->name);
-	text_char(t, '\0');
-}
-
 bool output_options_fit(struct options *o, const struct format *to)
 {
 	for (const struct option_value *v = options_values(o); v != NULL; v = v->next) {
 		const struct format_option *const p = option_of(to, v->name);
-		struct text with = { .p = NULL };
+		struct text with = { .p = NULL }; /* formats that have the option, "chrome, csv" */
 		if (p != NULL && !options_fits(o, p, v->value))
 			return false;
-		put_formats_with(&with, v->name);
+		for (const struct format *const *f = formats; *f != NULL; f++)
+			if (option_of(*f, v->name) != NULL)
+				text_printf(&with, "%s%s", with.n > 0 ? ", " : "", (*f)->name);
+		text_char(&with, '\0');
 		if (p == NULL && with.n > 1)
 			options_mistake(o, "--%s is for outputs in format %s, not %s", v->name,
 			                with.failed ? "of another name" : with.p, to->name);

@@ -50,7 +50,8 @@ static inline bool convert_output_is_open(const struct convert_output *o)
 	return o->file != NULL || o->folder != NULL;
 }
 
-/* As writing_output.put; ctx is the struct convert_output. */
+/* Appends n bytes to the file, or to that file of the folder; for writing_output.put.  ctx: the struct
+ * convert_output. */
 bool convert_output_put(void *ctx, const char *file, const char *p, size_t n);
 
 /* Temporary path of the output; NULL if it is written directly. */
@@ -59,13 +60,10 @@ static inline const char *convert_output_written(const struct convert_output *o)
 	return o->folder != NULL ? output_folder_written(o->folder) : output_written(o->file);
 }
 
+/* As output_finish(), output_check() and so on, for a file or a folder. */
 bool convert_output_finish(struct convert_output *o);
-
-/* After finishing, with OUTPUT_SUMS: reads all bytes of the output.  Returns false, which is a failure of the
- * output, if they differ from the bytes written or cannot be read. */
 bool convert_output_check(struct convert_output *o);
 
-/* As output_packed(). */
 static inline const struct byte_sum *convert_output_packed(const struct convert_output *o)
 {
 	return o->folder != NULL ? NULL : output_packed(o->file);
@@ -84,17 +82,18 @@ bool convert_output_exists(const char *path, enum writer_shape shape, int *error
 
 #define REPORTS_MAX 16 /* number of --report options */
 
-/* Destination of a report: standard output, or the file of -o. */
+/* Destination of a report: standard output, or a file.  Zero-initialise to start. */
 struct report_out {
-	struct output *out;
-	const char *path; /* name for messages; not escaped */
-	bool no_memory;
-	bool plain;     /* the output is a program, and is not changed */
-	unsigned lines; /* enum text_command_flags of the next text */
+	struct output *out; /* NULL: not open */
+	const char *path;   /* name for messages; not escaped; borrowed */
+	bool no_memory;     /* the report is incomplete, so it is not published */
+	bool plain;         /* texts are written unchanged: a program, or a page */
+	unsigned lines;     /* enum text_command_flags of the next text */
 };
 
-/* Opens the report, by the options o; NULL: standard output.  Also opens the reports of --report; end them
- * all with report_out_end().  Returns false after a message if one of them cannot be opened. */
+/* Opens the report: standard output, or the file of -o (o NULL: standard output).  Also opens the reports of
+ * --report; end them all with report_out_end().  Returns false after a message if one of them cannot be
+ * opened. */
 bool report_out_open(struct report_out *r, struct options *o);
 
 /* Opens the file of this name ("-": standard output) likewise. */
@@ -103,8 +102,8 @@ bool report_out_open_file(struct report_out *r, const char *path, bool force);
 /* Opens a file that a policy names, with output_open_below(). */
 bool report_out_open_below(struct report_out *r, const char *folder, const char *path, const char *head);
 
-/* Writes the text without the commands of CI services (output/text_visible.h), and empties it.  Failures are
- * kept for report_out_close(). */
+/* Writes the text, and empties it; commands of CI services in it are escaped (output/text_visible.h).
+ * Failures are kept for report_out_close(). */
 void report_out_put(struct report_out *r, struct text *t);
 
 /* Ends the report.  Returns STATUS_CLEAN, STATUS_UNREADABLE after a message, or STATUS_PIPE_CLOSED. */
@@ -114,8 +113,7 @@ enum exit_status report_out_close(struct report_out *r);
  * input could be read, and the file that it would replace is kept. */
 enum exit_status report_out_end(struct report_out *r, struct options *o, bool keep);
 
-/* Opens a report, writes a text, frees the text, and closes the report.  o: see report_out_open(); plain: see
- * report_out. */
+/* Opens a report (report_out_open()), writes a text, frees the text, and closes the report. */
 enum exit_status report_out_text(struct options *o, struct text *t, bool plain);
 
 /* Removes the report; does nothing if it is not open. */

@@ -219,12 +219,6 @@ static struct slice search_start(struct policies *p, const struct trace_group *t
 	return arena_copy(&p->arena, path_folder(path));
 }
 
-/* Caches the entry of a key. */
-static bool cache_entry(struct options *o, struct tabletext *table, struct slice key, uint32_t entry)
-{
-	return tabletext_put(table, key, entry) || options_no_memory(o);
-}
-
 static bool find_by_path(struct policies *p, struct options *o, const char *path, uint32_t *entry)
 {
 	const struct slice key = arena_copy(&p->arena, slice_str(path));
@@ -232,8 +226,8 @@ static bool find_by_path(struct policies *p, struct options *o, const char *path
 	if (key.p == NULL)
 		return options_no_memory(o);
 	*entry = tabletext_get(&p->paths, key);
-	return *entry != TABLE_NONE ||
-	       (read_entry(p, o, key.p, true, entry) && cache_entry(o, &p->paths, key, *entry));
+	return *entry != TABLE_NONE || (read_entry(p, o, key.p, true, entry) &&
+	                                (tabletext_put(&p->paths, key, *entry) || options_no_memory(o)));
 }
 
 static bool find_entry(struct policies *p, struct options *o, const struct trace_group *trace,
@@ -258,7 +252,7 @@ static bool find_entry(struct policies *p, struct options *o, const struct trace
 	if (path != NULL)
 		ok = find_by_path(p, o, path, entry);
 	free(path);
-	return ok && cache_entry(o, &p->folders, folder, *entry);
+	return ok && (tabletext_put(&p->folders, folder, *entry) || options_no_memory(o));
 }
 
 /* Finds the overrides that apply to a trace. */
@@ -344,25 +338,20 @@ bool policies_checks(const struct policies *p, size_t trace, struct policy_check
 
 /* ---- all policies of a run ---- */
 
-static bool init_members(struct policies *p, struct options *o, uint32_t ntraces)
+bool policies_init(struct policies *p, struct options *o, const struct policy_options *line,
+                   const struct trace_groups *traces)
 {
 	bool failed;
 
+	*p = (struct policies){ .line = line };
 	p->here = real_path(o, ".", "the current directory", &failed);
 	if (failed)
 		return false;
 	if (p->here == NULL)
 		p->here = strdup("/"); /* the folder was removed */
-	p->traces = calloc((size_t)ntraces + 1, sizeof *p->traces);
-	return (p->here != NULL && p->traces != NULL) || options_no_memory(o);
-}
-
-bool policies_init(struct policies *p, struct options *o, const struct policy_options *line,
-                   const struct trace_groups *traces)
-{
-	*p = (struct policies){ .line = line };
-	if (!init_members(p, o, traces->n))
-		return false;
+	p->traces = calloc((size_t)traces->n + 1, sizeof *p->traces);
+	if (p->here == NULL || p->traces == NULL)
+		return options_no_memory(o);
 	for (unsigned i = 0; i < line->nbaselines; i++) {
 		struct policy_baseline *const b =
 		    read_baseline(o, NULL, line->baselines[i], line->baselines[i]);

@@ -16,16 +16,15 @@
 struct reports {
 	struct report_request {
 		const struct report_ops *kind;
-		const char *path; /* "-": standard output */
-		const char
-		    *folder; /* folder of the policy that names it, above the path; NULL: named by the user */
-		const char *below; /* its path relative to the folder */
-		bool append;       /* appended to the content of the file */
+		const char *path;   /* "-": standard output */
+		const char *folder; /* of the policy that requests it, if it names a file; else NULL */
+		const char *below;  /* path of that file, relative to the folder */
+		bool append;        /* the report is appended to the content of the file */
 		struct report report;
 		struct report_out out;
 	} list[REPORTS_MAX];
 	size_t n;
-	bool said; /* the command prints findings itself */
+	bool said; /* the command prints findings itself: say_finding() */
 	struct report_context context;
 	struct report_totals totals;
 	char *folder;       /* the current folder */
@@ -57,8 +56,8 @@ bool reports_open(struct reports *r, struct options *o, const struct policy *pol
 /* Adds the next file, in the order of the reports, with the policy that applies to it. */
 void reports_file(struct reports *r, const struct file_record *file, const struct policy *policy);
 
-/* Ends the open reports, for a publication.  Returns the worst status of the files.  no_memory: findings are
- * missing. */
+/* Ends the open reports and adds them to a publication.  Returns the worst status of the files.  no_memory:
+ * findings are missing, so the reports fail. */
 enum exit_status reports_end(struct reports *r, bool no_memory, struct publication *p);
 
 /* Call it after the publication, or instead of it: then no report is left. */

@@ -88,7 +88,7 @@ static const char *skip_number(const char *s)
 	return s;
 }
 
-const char *duration_option_why(const char *s)
+const char *duration_option_takes(const char *s)
 {
 	const char *const unit = skip_number(s);
 	uint64_t ns;
@@ -107,8 +107,8 @@ const char *duration_option_why(const char *s)
 	return "a duration of whole nanoseconds below 2^64, such as 12.5ms";
 }
 
-/* Accepted arguments of an option, for the message "--since takes ..., not 200%". */
-static const char *time_option_why(const char *s)
+/* What an option takes whose argument is no time: "--since takes ..., not 200%". */
+static const char *time_option_takes(const char *s)
 {
 	const bool moved = *s == '+' || *s == '-';
 	const char *const digits = s + moved, *const end = skip_number(digits);
@@ -119,11 +119,11 @@ static const char *time_option_why(const char *s)
 	if (!moved && strlen(s) >= 10 && s[4] == '-')
 		return "a wall time such as 2026-11-22T08:30:00.5Z";
 	if (end > digits && *end != '\0')
-		return duration_option_why(digits);
+		return duration_option_takes(digits);
 	return "a time: 1500000 (ns), 12.5ms, +1.5s, -2s, 50%, 2026-11-22T08:30:00Z";
 }
 
-bool length_option(const char *s, uint64_t *ns)
+bool duration_with_unit(const char *s, uint64_t *ns)
 {
 	uint64_t n;
 
@@ -187,7 +187,7 @@ static bool mistake(struct options *o, const char *option, const char *what, con
 static bool set_time(struct options *o, int which, const char *arg, struct select_time *t)
 {
 	t->text = arg;
-	return time_option(arg, t) || mistake(o, select_option_rows[which].name, time_option_why(arg), arg);
+	return time_option(arg, t) || mistake(o, select_option_rows[which].name, time_option_takes(arg), arg);
 }
 
 static bool set_edges(struct select_options *s, struct options *o, const char *arg)
@@ -269,8 +269,8 @@ static bool add_condition(struct select *k, struct options *o, int which, bool i
 	}
 	c.glob = slice_str(arg);
 	if (which == S_MIN_DUR || which == S_MAX_DUR)
-		return (length_option(arg, &c.number) ||
-		        mistake(o, select_option_rows[which].name, duration_option_why(arg), arg)) &&
+		return (duration_with_unit(arg, &c.number) ||
+		        mistake(o, select_option_rows[which].name, duration_option_takes(arg), arg)) &&
 		       append_condition(k, o, c);
 	if (which == S_PID || which == S_TID)
 		return options_number(o, which == S_PID ? "--pid" : "--tid", arg, &c.number) &&

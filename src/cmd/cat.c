@@ -254,16 +254,6 @@ static bool opened(void *ctx, const struct source *s)
 	return true;
 }
 
-/* Reports that no record has the byte of --at: it is after the end, or cannot be read. */
-static void say_not_found(struct cat *c, const struct source *s)
-{
-	if (c->found || !s->open || s->location.in_folder)
-		return;
-	say_of(s->location.path, "no %srecord has byte %" PRIu64,
-	       select_is_any(&c->run.options.select.select) ? "" : "selected ", c->at);
-	c->run.status = worse(c->run.status, STATUS_FINDINGS);
-}
-
 static void closed(void *ctx, const struct source *s)
 {
 	struct trace_slot *const t = ctx;
@@ -271,7 +261,12 @@ static void closed(void *ctx, const struct source *s)
 
 	report_out_put(&c->run.out, &c->run.text);
 	progress_clear(&c->run.options.progress);
-	say_not_found(c, s);
+	if (!c->found && s->open &&
+	    !s->location.in_folder) { /* the byte is after the end, or cannot be read */
+		say_of(s->location.path, "no %srecord has byte %" PRIu64,
+		       select_is_any(&c->run.options.select.select) ? "" : "selected ", c->at);
+		c->run.status = worse(c->run.status, STATUS_FINDINGS);
+	}
 	trace_slot_closed(t, s);
 }
 

@@ -72,7 +72,7 @@ static bool set_min_time(void *run, struct options *o, const char *arg)
 {
 	struct compare *const c = run;
 
-	return length_option(arg, &c->floors.time) ||
+	return duration_with_unit(arg, &c->floors.time) ||
 	       options_takes(o, "--min-time", "a duration with its unit, such as 1ms", arg);
 }
 

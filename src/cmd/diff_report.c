@@ -124,10 +124,19 @@ static bool put_parts(struct text *t, const struct diff_report *v, const struct 
 	return (d->parts & PART_FIELDS) == 0 || field_differences(d, &v->differ.rules, put_field, t);
 }
 
-static bool put_difference(struct text *t, const struct diff_report *v, const struct difference *d)
+#define INDENT 8 /* indent of continuation lines */
+
+static void put_lines(struct text *t, const struct diff_report *v, struct text *lines)
+{
+	text_wrap_lines(t, lines, INDENT, v->width);
+	text_free(lines);
+}
+
+static bool text_difference(struct text *to, const struct diff_report *v, const struct difference *d)
 {
 	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B),
 	                          *const e = a != NULL ? a : b;
+	struct text lines = { .p = NULL }, *const t = &lines;
 
 	text_str(t, a == NULL ? "only in B: " : b == NULL ? "only in A: " : "changed: ");
 	if (a != NULL)
@@ -146,7 +155,9 @@ static bool put_difference(struct text *t, const struct diff_report *v, const st
 	text_str(t, ", on ");
 	put_track(t, e->track, false);
 	text_char(t, '\n');
-	return a == NULL || b == NULL || put_parts(t, v, d);
+	const bool ok = a == NULL || b == NULL || put_parts(t, v, d);
+	put_lines(to, v, t);
+	return ok;
 }
 
 static bool differs(const struct by_name_row *r)
@@ -216,10 +227,11 @@ uint64_t diff_count(const struct differ *d)
 	return d->changed + d->only[DIFFER_A] + d->only[DIFFER_B];
 }
 
-static void put_end(struct text *t, const struct diff_report *v)
+static void text_end(struct text *to, const struct diff_report *v)
 {
 	const struct differ *const d = &v->differ;
 	const uint64_t all = diff_count(d);
+	struct text lines = { .p = NULL }, *const t = &lines;
 
 	if (!v->complete)
 		text_str(t, "not compared to the end: a trace could not be read\n");
@@ -237,14 +249,9 @@ static void put_end(struct text *t, const struct diff_report *v)
 		            "%" PRIu64 " times more than %u events of a side waited for a partner: some of "
 		            "them may have one\n",
 		            d->full, PENDING_MAX);
-}
-
-#define INDENT 8 /* indent of continuation lines */
-
-static void put_lines(struct text *t, const struct diff_report *v, struct text *lines)
-{
-	text_wrap_lines(t, lines, INDENT, v->width);
-	text_free(lines);
+	put_lines(to, v, t);
+	if (all > 0)
+		put_names(to, v);
 }
 
 static void text_begin(struct text *t, const struct diff_report *v)
@@ -255,25 +262,6 @@ static void text_begin(struct text *t, const struct diff_report *v)
 	text_printf(&lines, "A: %s\nB: %s\n", show_path(&a, v->paths[DIFFER_A]),
 	            show_path(&b, v->paths[DIFFER_B]));
 	put_lines(t, v, &lines);
-}
-
-static bool text_difference(struct text *t, const struct diff_report *v, const struct difference *d)
-{
-	struct text lines = { .p = NULL };
-	const bool ok = put_difference(&lines, v, d);
-
-	put_lines(t, v, &lines);
-	return ok;
-}
-
-static void text_end(struct text *t, const struct diff_report *v)
-{
-	struct text lines = { .p = NULL };
-
-	put_end(&lines, v);
-	put_lines(t, v, &lines);
-	if (diff_count(&v->differ) > 0)
-		put_names(t, v);
 }
 
 const struct diff_form diff_text = { text_begin, text_difference, text_end };

@@ -176,19 +176,6 @@ static void put_words(struct text *t, const char *const *words)
 		text_printf(t, "%s%s", w > words ? " " : "", *w);
 }
 
-static void put_row(struct columns *c, const struct format *f)
-{
-	const bool r = f->reader != NULL, w = f->writer != NULL;
-
-	columns_str(c, f->name);
-	columns_str(c, r && w ? "read write" : r ? "read" : "write");
-	put_words(&c->text, f->suffixes);
-	columns_next(c);
-	columns_str(c, f->title);
-	put_words(&c->text, f->dialects);
-	columns_next(c);
-}
-
 static void put_list_text(struct text *t, unsigned width)
 {
 	static const struct column list[] = {
@@ -198,8 +185,16 @@ static void put_list_text(struct text *t, unsigned width)
 	};
 	struct columns c = { .list = list, .n = sizeof list / sizeof *list, .indent = 2 };
 
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		put_row(&c, *f);
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		const bool r = (*f)->reader != NULL, w = (*f)->writer != NULL;
+		columns_str(&c, (*f)->name);
+		columns_str(&c, r && w ? "read write" : r ? "read" : "write");
+		put_words(&c.text, (*f)->suffixes);
+		columns_next(&c);
+		columns_str(&c, (*f)->title);
+		put_words(&c.text, (*f)->dialects);
+		columns_next(&c);
+	}
 	columns_print(&c, t, width);
 	columns_free(&c);
 }

@@ -181,18 +181,6 @@ static void put_times(struct text *t, const struct info *n, const struct trace *
 	text_char(t, '\n');
 }
 
-static void put_clock(struct text *t, const struct trace *trace)
-{
-	text_printf(t, "clock:    %s", trace->clock);
-	if (trace->epoch_known) {
-		text_printf(t, ", 0 is %" PRIu64 " ns after 1970: ", trace->epoch_ns);
-		text_iso8601(t, trace->epoch_ns);
-		text_char(t, '\n');
-	} else {
-		text_str(t, ", its wall time is not known\n");
-	}
-}
-
 /* Writes the tracks that have events; processes are in order of arrival. */
 static void put_tracks(struct text *t, const struct info *n, const struct trace *trace, unsigned width)
 {
@@ -273,7 +261,14 @@ static void put_trace(struct text *t, const struct info *n, const struct run_rep
 	if (hash != NULL)
 		text_printf(t, "digest:   %016" PRIx64 "%016" PRIx64 " of %" PRIu64 " events\n", hash->b,
 		            hash->a, n->sum.events);
-	put_clock(t, trace);
+	text_printf(t, "clock:    %s", trace->clock);
+	if (trace->epoch_known) {
+		text_printf(t, ", 0 is %" PRIu64 " ns after 1970: ", trace->epoch_ns);
+		text_iso8601(t, trace->epoch_ns);
+	} else {
+		text_str(t, ", its wall time is not known");
+	}
+	text_char(t, '\n');
 	text_printf(t, "tracks:   %" PRIu64 " in %" PRIu32 " process%s\n", n->tracks, processes,
 	            processes == 1 ? "" : "es");
 	for (uint32_t i = 0; i < trace->nmeta; i++)

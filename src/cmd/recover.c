@@ -184,19 +184,6 @@ static void end_list(struct recover_list *l, bool written)
 	text_free(o.t);
 }
 
-static void add_sums(struct recover_list *l, const struct recover_run *run)
-{
-	const struct recovery *const rc = &run->recovery;
-
-	l->records += rc->records;
-	l->kept += rc->kept;
-	l->dropped += rc->dropped;
-	l->gaps += rc->gaps;
-	l->repairs += rc->repairs;
-	l->not_repaired += run->not_repaired;
-	l->packed_damage |= run->packed_damage;
-}
-
 /* ---- one input ---- */
 
 /* Sets the status for an input or output that failed.  Returns false. */
@@ -282,14 +269,22 @@ static bool recover_input(struct recover *c, const char *path, const struct form
 	 * not */
 	const bool lost =
 	    c->file != NULL && in->p == in->end && (in->fault == INPUT_CUT || in->fault == INPUT_CORRUPT);
+	struct recover_list *const l = &c->list;
+
 	run.job.in.from = from;
-	c->list.file = c->file;
+	l->file = c->file;
 	const bool ok = recover_run(&run, in) || lost;
 	progress_clear(&c->options.progress);
 	if (!ok)
 		fail(c);
-	add_sums(&c->list, &run);
-	c->list.dialect = c->list.format != NULL ? run.dialect : NULL;
+	l->records += run.recovery.records;
+	l->kept += run.recovery.kept;
+	l->dropped += run.recovery.dropped;
+	l->gaps += run.recovery.gaps;
+	l->repairs += run.recovery.repairs;
+	l->not_repaired += run.not_repaired;
+	l->packed_damage |= run.packed_damage;
+	l->dialect = l->format != NULL ? run.dialect : NULL;
 	return ok;
 }
 

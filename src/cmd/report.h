@@ -9,16 +9,18 @@
 
 /* The page of `report` and of `validate --report html=FILE`. */
 
-#define PAGE_SORT_MEMORY ((uint64_t)64 << 20)
+#define PAGE_SORT_MEMORY ((uint64_t)64 << 20) /* bytes */
 
+/* A run that reads traces for a page.  All pointers are borrowed. */
 struct page_run {
 	struct options *options;
 	const struct trace_groups *traces;
-	const struct trace_groups *against; /* the old side of a comparison; NULL: none */
+	const struct trace_groups
+	    *against; /* old side of a comparison; NULL: none, or the first of two traces */
 	/* Called at the end of an input, with its findings in `list`; NULL: findings were reported before. */
 	void (*closed)(void *ctx, const struct source *s);
 	struct finding_list *list;
-	void *ctx;
+	void *ctx;               /* of `closed` */
 	uint64_t threads;        /* one thread reads, another counts; 0: one per core */
 	uint64_t memory;         /* bytes for sorting; 0: PAGE_SORT_MEMORY */
 	enum exit_status status; /* status of the selection */

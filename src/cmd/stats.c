@@ -20,8 +20,8 @@ struct stats_run {
 	unsigned form; /* enum report_form */
 	bool classes, full, together, merge;
 	uint64_t max_rows, threads, max_repeat;
-	uint64_t examples; /* number of examples of each group */
-	struct shown_fields fields;
+	uint64_t examples;          /* number of examples of each group */
+	struct shown_fields fields; /* of the examples */
 	const char *words_every, *words_imbalance, *words_overlap, *words_longer;
 	const char *words_by, *words_columns, *words_percentiles, *words_sort, *words_sum; /* as given */
 	struct group_by by;
@@ -233,7 +233,7 @@ static bool check_tables(struct stats_run *s)
 	overlap->longer_given = s->words_longer != NULL;
 
 	if (s->words_every != NULL &&
-	    (!length_option(s->words_every, &s->tables.every) || s->tables.every == 0))
+	    (!duration_with_unit(s->words_every, &s->tables.every) || s->tables.every == 0))
 		return options_takes(o, "--every", "a time longer than 0, with its unit (10ms)",
 		                     s->words_every);
 	if (s->tables.share && s->by.n > 0 && (s->by.n > 1 || s->by.columns[0].key != GROUP_BY_THREAD))
@@ -245,7 +245,7 @@ static bool check_tables(struct stats_run *s)
 		return options_mistake(o, "--longer is for --overlap");
 	if (s->words_longer != NULL && s->form == FORM_CSV)
 		return options_mistake(o, "--longer is for text, Markdown and JSON");
-	if (s->words_longer != NULL && !length_option(s->words_longer, &overlap->longer))
+	if (s->words_longer != NULL && !duration_with_unit(s->words_longer, &overlap->longer))
 		return options_takes(o, "--longer", "a time with its unit (10ms)", s->words_longer);
 	if (s->examples > STATS_EXAMPLES_MAX)
 		return options_mistake(o, "--examples is at most %d", STATS_EXAMPLES_MAX);
@@ -333,16 +333,8 @@ static bool parse_table(struct stats_run *s)
 
 /* ---- one table over several traces ---- */
 
-/* Warns of clocks that differ, such as Unix time and time since boot. */
-static void warn_of_clocks(const struct stats_run *s)
-{
-	const uint64_t days = (s->joint.last_ns - s->joint.first_ns) / DAY_NS;
-
-	if (s->joint.events > 0 && days >= 365 && !s->run.options.quiet)
-		say("warning: the time of the traces is %" PRIu64 " days: are their clocks the same?", days);
-}
-
-/* Reports the joint table, unless one of its numbers is too large. */
+/* Reports the joint table, unless one of its numbers is too large.  Warns of clocks that probably differ,
+ * such as Unix time and time since boot. */
 static void put_joint(struct stats_run *s)
 {
 	struct trace_run *const r = &s->run;
@@ -359,7 +351,9 @@ static void put_joint(struct stats_run *s)
 	r->out.no_memory |= !stats_end(&s->joint);
 	if (!r->out.no_memory)
 		put_report(s, &s->joint);
-	warn_of_clocks(s);
+	const uint64_t days = (s->joint.last_ns - s->joint.first_ns) / DAY_NS;
+	if (s->joint.events > 0 && days >= 365 && !r->options.quiet)
+		say("warning: the time of the traces is %" PRIu64 " days: are their clocks the same?", days);
 }
 
 /* Returns false after a message. */

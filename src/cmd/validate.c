@@ -29,13 +29,14 @@ struct validate {
 	uint64_t threads;              /* 0: one per core; or THREADS_NOT_GIVEN */
 	bool init, scope;
 	bool failed; /* OOM: findings are missing */
-	/* policy of --init */
-	struct policy_watch *watch;
-	struct policy_starter *starter;
-	uint64_t errors;
+	/* of --init; both are freed by validate_init() */
+	struct policy_watch *watch;     /* events of the current trace */
+	struct policy_starter *starter; /* the policy */
+	uint64_t errors;                /* in all traces so far */
 };
 
-/* Reads a trace and counts its events.  Returns false, after reporting it, if the trace is unreadable. */
+/* Opens a pipeline, reads the trace and counts its events; *out stays open.  Returns false after a finding if
+ * the trace is unreadable. */
 static bool watch_trace(struct policy_watch *w, struct pipeline **out, const struct pipeline_job *job)
 {
 	enum stage_status status = STAGE_BAD;
@@ -156,6 +157,7 @@ struct checked {
 	char refused[512];          /* why the scope does not apply to the trace, or "" */
 };
 
+/* Passes the files of a log, with their findings, to the reports, and empties the log. */
 static void hand_over(const struct trace_slot *t, struct finding_log *log)
 {
 	struct validate *const v = (struct validate *)t->run;
@@ -182,7 +184,8 @@ static void input_closed(void *ctx, const struct source *f)
 	s->left_findings += f->findings.nleft_out;
 	if (s->watch != NULL && f->open && !f->as_whole)
 		policy_watch_input(s->watch, f);
-	if (s->watch != NULL && t->turn) /* the last record may still get findings of the whole trace */
+	/* the verdict may still add findings to the last file */
+	if (s->watch != NULL && t->turn)
 		hand_over(t, &s->log);
 	s->inputs += !f->as_whole;
 	finding_log_close(&s->log, &what, &f->findings);
@@ -209,7 +212,7 @@ static void add_verdict(struct checked *s, const struct policy_verdict *v)
 		finding_log_close(&s->log, &what, v->findings);
 }
 
-/* Reads a trace whose policy has expectations. */
+/* Reads a trace whose policy has expectations, and adds the verdict to the log. */
 static void read_watched(struct trace_slot *t, struct pipeline **p, const struct pipeline_job *job,
                          const struct policy_baseline *baseline)
 {

@@ -442,18 +442,21 @@ static enum exit_status finish(struct convert *c, bool written)
 /* ---- the run ---- */
 
 /* Returns whether everything that can be read was written. */
-static bool write_all(struct convert *c)
+static bool write_all(struct convert *c, const struct pipeline_job *job)
 {
-	enum stage_status status;
+	enum stage_status status = STAGE_BAD;
 	struct batch *b;
+	bool ok = pipeline_open(&c->pipeline, job);
 
-	while ((status = pipeline_next(c->pipeline, &b)) == STAGE_MORE)
-		if (!convert_verify_add(c, b)) {
+	while (ok && (status = pipeline_next(c->pipeline, &b)) == STAGE_MORE) {
+		const bool is_kept = convert_verify_add(c, b);
+		if (!is_kept)
 			batch_release(b);
-			return false;
-		} else if (!writing_put(&c->writing, b))
-			return false;
-	return status == STAGE_END;
+		ok = is_kept && writing_put(&c->writing, b);
+	}
+	writing_settle(&c->writing);
+	pipeline_end(c->pipeline);
+	return ok && status == STAGE_END;
 }
 
 /* Whether records of the output's format are written as they are. */
@@ -502,15 +505,6 @@ struct pipeline_job convert_job(struct convert *c)
 	return job;
 }
 
-static bool convert_write(struct convert *c, const struct pipeline_job *job)
-{
-	const bool written = pipeline_open(&c->pipeline, job) && write_all(c);
-
-	writing_settle(&c->writing);
-	pipeline_end(c->pipeline);
-	return written;
-}
-
 bool convert_open(struct convert *c)
 {
 	const unsigned flags = (c->options.force ? OUTPUT_FORCE : 0U) | (c->verify.wanted ? OUTPUT_SUMS : 0U);
@@ -541,7 +535,7 @@ enum exit_status convert_run(struct convert *c)
 	if (!convert_output_is_open(&c->output) && !convert_open(c))
 		return STATUS_UNREADABLE;
 	const struct pipeline_job job = convert_job(c);
-	const bool written = splits ? convert_split_write(c) : convert_write(c, &job);
+	const bool written = splits ? convert_split_write(c) : write_all(c, &job);
 	const enum exit_status status = finish(c, written);
 	if (!splits && c->status < STATUS_USAGE) {
 		const char *const path = c->nin == 1 ? c->in[0] : c->out;

@@ -23,11 +23,11 @@
 static bool set_time(struct convert *c, const char *arg)
 {
 	uint64_t *const step = &c->split.split.step;
-	const bool is_length = length_option(arg, step);
+	const bool is_length = duration_with_unit(arg, step);
 
 	return (is_length && *step > 0) ||
 	       options_takes(&c->options,
-	                     "--split time=", is_length ? "a duration above 0" : duration_option_why(arg),
+	                     "--split time=", is_length ? "a duration above 0" : duration_option_takes(arg),
 	                     arg);
 }
 
