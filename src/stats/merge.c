@@ -321,3 +321,20 @@ bool stats_merge(struct stats *into, struct stats *from)
 	       stats_each_span(from, merge_span, &(struct merging){ into, from }) &&
 	       merge_tally(into, &into->instants, &from->instants) && merge_counters(into, from);
 }
+
+bool stats_ungroup(struct stats *s)
+{
+	static const struct group_by none = { .n = 0 };
+	struct stats plain;
+
+	stats_init(&plain);
+	struct slice field = arena_copy(&plain.text, s->sum_of);
+	bool ok = field.p != NULL && stats_group(&plain, &none, field) && stats_end(s) &&
+	          stats_merge(&plain, s) && stats_end(&plain);
+	stats_free(s);
+	stats_init(s);
+	field = ok ? arena_copy(&s->text, plain.sum_of) : field;
+	ok = ok && field.p != NULL && stats_group(s, &none, field) && stats_merge(s, &plain);
+	stats_free(&plain);
+	return ok;
+}

@@ -17,6 +17,7 @@ struct reading {
 	struct stats *s; /* the present input */
 	struct json json;
 	const char *end;
+	bool has_full; /* "full" of the input was read */
 	bool no_memory;
 };
 
@@ -34,17 +35,18 @@ static bool out_of_memory(struct reading *r)
 	return false;
 }
 
-/* ---- values ---- */
+/* ---- values: each function reads one of its type to `to` ---- */
 
-static bool get_u64(struct reading *r, const struct json_token *v, uint64_t *to)
+static bool get_u64(struct reading *r, struct json_token *v, void *to)
 {
 	return (v->kind == JSON_UINT && json_digits_any(v->p, (uint32_t)(v->end - v->p), to)) ||
 	       fail(r, v->p, "an integer of 64 bits is expected");
 }
 
-/* Reads a time, which may be before 0 only if the first time of the input is. */
-static bool get_ns(struct reading *r, const struct json_token *v, uint64_t *to)
+/* A time, which may be before 0 only if the first time of the input is. */
+static bool get_ns(struct reading *r, struct json_token *v, void *ns)
 {
+	uint64_t *const to = ns;
 	const bool minus = v->kind == JSON_INT;
 	const uint64_t zero = r->s->zero_ns;
 
@@ -58,35 +60,37 @@ static bool get_ns(struct reading *r, const struct json_token *v, uint64_t *to)
 	return true;
 }
 
-static bool get_sum(struct reading *r, const struct json_token *v, uint128 *to)
+static bool get_sum(struct reading *r, struct json_token *v, void *to)
 {
-	*to = 0;
+	uint128 *const sum = to;
+
+	*sum = 0;
 	for (const char *p = v->p; v->kind == JSON_UINT && p < v->end; p++) {
-		*to = *to * 10 + (unsigned)(*p - '0');
-		if (*to > (uint128)1 << 100)
+		*sum = *sum * 10 + (unsigned)(*p - '0');
+		if (*sum > (uint128)1 << 100)
 			return fail(r, v->p, "a sum is above 2^100");
 	}
 	return v->kind == JSON_UINT || fail(r, v->p, "an integer is expected");
 }
 
-static bool get_total(struct reading *r, const struct json_token *v, struct total *to)
+static bool get_total(struct reading *r, struct json_token *v, void *to)
 {
 	uint128 sum;
 
 	if (!get_sum(r, v, &sum))
 		return false;
-	*to = (struct total){ (uint64_t)sum, (uint64_t)(sum >> 64) };
+	*(struct total *)to = (struct total){ (uint64_t)sum, (uint64_t)(sum >> 64) };
 	return true;
 }
 
-static bool get_bool(struct reading *r, const struct json_token *v, bool *to)
+static bool get_bool(struct reading *r, struct json_token *v, void *to)
 {
-	*to = v->kind == JSON_TRUE;
+	*(bool *)to = v->kind == JSON_TRUE;
 	return v->kind == JSON_TRUE || v->kind == JSON_FALSE || fail(r, v->p, "true or false is expected");
 }
 
 /* A number, or "inf", "-inf" or "nan". */
-static bool get_any_f64(struct reading *r, const struct json_token *v, double *to)
+static bool get_any_f64(struct reading *r, struct json_token *v, void *to)
 {
 	const struct slice s = v->end != NULL ? json_token_text(v) : slice_of(v->p, 0);
 
@@ -96,19 +100,30 @@ static bool get_any_f64(struct reading *r, const struct json_token *v, double *t
 	return decimal_read_f64(s, to) || fail(r, v->p, "a number is expected");
 }
 
-static bool get_f64(struct reading *r, const struct json_token *v, double *to)
+static bool get_f64(struct reading *r, struct json_token *v, void *to)
 {
-	return get_any_f64(r, v, to) && (isfinite(*to) || fail(r, v->p, "a finite number is expected"));
+	return get_any_f64(r, v, to) &&
+	       (isfinite(*(double *)to) || fail(r, v->p, "a finite number is expected"));
 }
 
-static bool get_text(struct reading *r, const struct json_token *v, struct slice *to)
+static bool get_text(struct reading *r, struct json_token *v, void *to)
 {
-	if (v->kind == JSON_STRING || v->kind == JSON_ESCAPED) {
-		*to = v->kind == JSON_STRING ? json_token_text(v)
-		                             : json_unescape(&r->s->text, json_token_text(v));
-		return to->p != NULL || out_of_memory(r);
-	}
-	return fail(r, v->p, "a text is expected");
+	struct slice *const text = to;
+
+	if (v->kind != JSON_STRING && v->kind != JSON_ESCAPED)
+		return fail(r, v->p, "a text is expected");
+	*text = json_token_text(v);
+	if (v->kind == JSON_ESCAPED)
+		*text = json_unescape(&r->s->text, *text);
+	return text->p != NULL || out_of_memory(r);
+}
+
+/* A value that is read later: its token. */
+static bool get_later(struct reading *r, struct json_token *v, void *to)
+{
+	(void)r;
+	*(struct json_token *)to = *v;
+	return true;
 }
 
 /* Begins a walk; a value of another kind is a fault. */
@@ -135,15 +150,96 @@ static bool is_key(const struct json_walk *w, const char *name)
 	return slice_is(json_token_text(&w->key), name);
 }
 
+/* ---- lists and objects ---- */
+
+/* Reads a value to `to`. */
+typedef bool value_reader(struct reading *r, struct json_token *v, void *to);
+
+/* Reads each entry of a list to the same place. */
+static bool read_list(struct reading *r, struct json_token *list, value_reader *read, void *to)
+{
+	struct json_walk w = walk(r, list, JSON_ARRAY);
+
+	while (w.p != NULL && json_walk_next(&w))
+		if (!read(r, &w.value, to))
+			return false;
+	return walked(r, &w, list);
+}
+
+/* A member that is read, if it is there. */
+struct member {
+	const char *name;
+	value_reader *read;
+	void *to;
+};
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+/* Reads the current member, or each entry of this member; one that is not listed is ignored. */
+static bool read_member(struct reading *r, struct json_walk *w, const struct member *list, size_t n,
+                        bool each)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_key(w, list[i].name))
+			return each ? read_list(r, &w->value, list[i].read, list[i].to)
+			            : list[i].read(r, &w->value, list[i].to);
+	return true;
+}
+
+/* The keys of a group, which are members of its object. */
+struct row_keys {
+	struct slice *values;
+	unsigned n;
+	unsigned met; /* bit i: the i-th key was read */
+};
+
+/* Returns the place for the current member if it is a key; NULL: it is none, or OOM. */
+static struct slice *place_of_key(struct reading *r, const struct json_walk *w, struct row_keys *keys)
+{
+	struct slice name = json_token_text(&w->key);
+
+	if (w->key.kind == JSON_ESCAPED)
+		name = json_unescape(&r->s->text, name);
+	r->no_memory |= name.p == NULL;
+	for (unsigned i = 0; i < keys->n && name.p != NULL; i++)
+		if (slice_is(name, group_by_key(&r->s->by, i))) {
+			keys->met |= 1U << i;
+			return &keys->values[i];
+		}
+	return NULL;
+}
+
+/* keys: NULL if the object is no group. */
+static bool read_object(struct reading *r, struct json_token *object, struct row_keys *keys,
+                        const struct member *list, size_t n)
+{
+	struct json_walk w = walk(r, object, JSON_OBJECT);
+
+	while (w.p != NULL && json_walk_next(&w)) {
+		struct slice *const key = keys != NULL ? place_of_key(r, &w, keys) : NULL;
+		if (r->no_memory ||
+		    !(key != NULL ? get_text(r, &w.value, key) : read_member(r, &w, list, n, false)))
+			return false;
+	}
+	return walked(r, &w, object);
+}
+
 /* ---- spans ---- */
 
 struct row_reading {
 	struct span_row row;
 	struct span_group group;
 	uint64_t in_histogram, min, max;
-	unsigned keys; /* bit i: the i-th key was read */
 	bool has_sum, has_durations;
 };
+
+/* Begins a histogram: "values" or "buckets" of the durations. */
+static bool begin_histogram(struct reading *r, const char *at, struct row_reading *row)
+{
+	if (row->has_durations)
+		return fail(r, at, "a group has one histogram");
+	return row->has_durations = true;
+}
 
 static bool count_numbers(struct reading *r, const char *at, struct row_reading *row, uint64_t n)
 {
@@ -151,19 +247,22 @@ static bool count_numbers(struct reading *r, const char *at, struct row_reading 
 	       fail(r, at, "a bucket counts at least one number, and all of them at most 2^64");
 }
 
-static bool read_values(struct reading *r, struct json_token *list, struct row_reading *row)
+static bool read_value(struct reading *r, struct json_token *v, void *to)
 {
-	struct json_walk w = walk(r, list, JSON_ARRAY);
-	uint64_t v;
+	struct row_reading *const row = to;
+	uint64_t number;
 
-	for (unsigned n = 0; w.p != NULL && json_walk_next(&w); n++) {
-		if (n == HISTOGRAM_KEPT)
-			return fail(r, w.value.p, "more values than are kept");
-		if (!get_u64(r, &w.value, &v) || !count_numbers(r, w.value.p, row, 1))
-			return false;
-		histogram_add(&row->group.durations, &r->file->pool, v);
-	}
-	return walked(r, &w, list);
+	if (row->in_histogram == HISTOGRAM_KEPT)
+		return fail(r, v->p, "more values than are kept");
+	if (!get_u64(r, v, &number) || !count_numbers(r, v->p, row, 1))
+		return false;
+	histogram_add(&row->group.durations, &r->file->pool, number);
+	return true;
+}
+
+static bool read_values(struct reading *r, struct json_token *list, void *row)
+{
+	return begin_histogram(r, list->p, row) && read_list(r, list, read_value, row);
 }
 
 static bool add_bucket(struct reading *r, const char *at, struct row_reading *row, uint64_t index, uint64_t n)
@@ -197,17 +296,20 @@ static const char *plain_bucket(const char *p, const char *end, uint64_t *index,
 }
 
 /* Most of a file is buckets: those in the usual form are read without tokens. */
-static bool read_buckets(struct reading *r, struct json_token *object, struct row_reading *row)
+static bool read_buckets(struct reading *r, struct json_token *object, void *to)
 {
+	struct row_reading *const row = to;
 	uint64_t index, n;
-	const char *p = object->p + 1, *to;
+	const char *p = object->p + 1, *next;
 
+	if (!begin_histogram(r, object->p, row))
+		return false;
 	if (object->kind == JSON_OBJECT)
-		while ((to = plain_bucket(p, r->end, &index, &n)) != NULL) {
+		while ((next = plain_bucket(p, r->end, &index, &n)) != NULL) {
 			if (!add_bucket(r, p, row, index, n))
 				return false;
-			p = to + 1;
-			if (*to == '}') {
+			p = next + 1;
+			if (*next == '}') {
 				object->end = p;
 				return true;
 			}
@@ -227,66 +329,41 @@ static bool read_buckets(struct reading *r, struct json_token *object, struct ro
 	return walked(r, &w, object);
 }
 
-static bool read_durations(struct reading *r, struct json_token *object, struct row_reading *row)
+static bool read_durations(struct reading *r, struct json_token *object, void *to)
 {
-	struct json_walk w = walk(r, object, JSON_OBJECT);
-	bool ok = true;
+	struct row_reading *const row = to;
+	const struct member members[] = {
+		{ "sum", get_total, &row->group.sum }, { "min", get_u64, &row->min },
+		{ "max", get_u64, &row->max },         { "values", read_values, row },
+		{ "buckets", read_buckets, row },
+	};
 
-	while (ok && w.p != NULL && json_walk_next(&w)) {
-		if (is_key(&w, "sum"))
-			ok = get_total(r, &w.value, &row->group.sum);
-		else if (is_key(&w, "min"))
-			ok = get_u64(r, &w.value, &row->min);
-		else if (is_key(&w, "max"))
-			ok = get_u64(r, &w.value, &row->max);
-		else if (is_key(&w, "values") || is_key(&w, "buckets")) {
-			if (row->has_durations)
-				return fail(r, w.value.p, "a group has one histogram");
-			row->has_durations = true;
-			ok = is_key(&w, "values") ? read_values(r, &w.value, row)
-			                          : read_buckets(r, &w.value, row);
-		}
-	}
-	return ok && walked(r, &w, object);
+	return read_object(r, object, NULL, members, COUNT(members));
 }
 
-static bool read_field_sum(struct reading *r, struct json_token *object, struct row_reading *row)
+static bool get_real(struct reading *r, struct json_token *v, void *to)
 {
-	struct json_walk w = walk(r, object, JSON_OBJECT);
-	bool ok = true;
+	return get_any_f64(r, v, to) && (*(double *)to >= 0 || fail(r, v->p, "a sum is not negative"));
+}
+
+static bool read_field_sum(struct reading *r, struct json_token *object, void *to)
+{
+	struct row_reading *const row = to;
+	struct span_sum *const sum = &row->group.field;
+	const struct member members[] = {
+		{ "whole", get_total, &sum->whole },
+		{ "real", get_real, &sum->real },
+		{ "values", get_u64, &sum->values },
+		{ "negative", get_u64, &sum->negative },
+	};
 
 	row->has_sum = true;
-	while (ok && w.p != NULL && json_walk_next(&w)) {
-		if (is_key(&w, "whole"))
-			ok = get_total(r, &w.value, &row->group.field.whole);
-		else if (is_key(&w, "real"))
-			ok = get_any_f64(r, &w.value, &row->group.field.real) &&
-			     (row->group.field.real >= 0 || fail(r, w.value.p, "a sum is not negative"));
-		else if (is_key(&w, "values"))
-			ok = get_u64(r, &w.value, &row->group.field.values);
-		else if (is_key(&w, "negative"))
-			ok = get_u64(r, &w.value, &row->group.field.negative);
-	}
-	return ok && walked(r, &w, object);
+	return read_object(r, object, NULL, members, COUNT(members));
 }
 
-/* Reads a member that is a key of the groups; *is_one: it is one. */
-static bool read_key(struct reading *r, const struct json_walk *w, struct slice *values, unsigned n,
-                     unsigned *keys, bool *is_one)
+static bool get_bytes(struct reading *r, struct json_token *v, void *to)
 {
-	struct slice name = json_token_text(&w->key);
-
-	if (w->key.kind == JSON_ESCAPED)
-		name = json_unescape(&r->s->text, name);
-	if (name.p == NULL)
-		return out_of_memory(r);
-	for (unsigned i = 0; i < n; i++)
-		if (slice_is(name, group_by_key(&r->s->by, i))) {
-			*is_one = true;
-			*keys |= 1U << i;
-			return get_text(r, &w->value, &values[i]);
-		}
-	return true;
+	return r->s->has_bytes = get_total(r, v, to);
 }
 
 /* Returns true if the numbers of the group and its histogram do not contradict each other. */
@@ -301,84 +378,51 @@ static bool fits(const struct row_reading *row)
 	                          h->max <= histogram_bucket_high(histogram_bucket_of(row->max))));
 }
 
-static bool read_span(struct reading *r, struct json_token *object, struct span_table *table)
+static bool read_span(struct reading *r, struct json_token *object, void *table)
 {
 	struct row_reading d = { .has_sum = false };
-	struct json_walk w = walk(r, object, JSON_OBJECT);
-	const unsigned keys = group_by_count(&r->s->by);
-	bool ok = true;
+	struct row_keys keys = { .values = d.row.values, .n = group_by_count(&r->s->by) };
+	const struct member members[] = {
+		{ "count", get_u64, &d.group.count },      { "dur_ns", read_durations, &d },
+		{ "first_ns", get_ns, &d.group.first_ns }, { "last_ns", get_ns, &d.group.last_ns },
+		{ "self_ns", get_sum, &d.row.self },       { "waiting_ns", get_sum, &d.row.waiting },
+		{ "total_ns", get_sum, &d.row.total },     { "recursive", get_u64, &d.row.recursive },
+		{ "bytes", get_bytes, &d.group.bytes },    { "sum", read_field_sum, &d },
+		{ "other", get_bool, &d.row.other },
+	};
 
-	while (ok && w.p != NULL && json_walk_next(&w)) {
-		bool is_one = false;
-		if (!read_key(r, &w, d.row.values, keys, &d.keys, &is_one))
-			return false;
-		if (is_one)
-			continue;
-		if (is_key(&w, "count"))
-			ok = get_u64(r, &w.value, &d.group.count);
-		else if (is_key(&w, "dur_ns"))
-			ok = read_durations(r, &w.value, &d);
-		else if (is_key(&w, "first_ns"))
-			ok = get_ns(r, &w.value, &d.group.first_ns);
-		else if (is_key(&w, "last_ns"))
-			ok = get_ns(r, &w.value, &d.group.last_ns);
-		else if (is_key(&w, "self_ns"))
-			ok = get_sum(r, &w.value, &d.row.self);
-		else if (is_key(&w, "waiting_ns"))
-			ok = get_sum(r, &w.value, &d.row.waiting);
-		else if (is_key(&w, "total_ns"))
-			ok = get_sum(r, &w.value, &d.row.total);
-		else if (is_key(&w, "recursive"))
-			ok = get_u64(r, &w.value, &d.row.recursive);
-		else if (is_key(&w, "bytes"))
-			ok = r->s->has_bytes = get_total(r, &w.value, &d.group.bytes);
-		else if (is_key(&w, "sum"))
-			ok = read_field_sum(r, &w.value, &d);
-		else if (is_key(&w, "other"))
-			ok = get_bool(r, &w.value, &d.row.other);
-	}
-	if (!ok || !walked(r, &w, object))
+	if (!read_object(r, object, &keys, members, COUNT(members)))
 		return false;
-	if (d.keys != (1U << keys) - 1 || !d.has_durations || d.has_sum != (r->s->sum_of.n > 0))
+	if (keys.met != (1U << keys.n) - 1 || !d.has_durations || d.has_sum != (r->s->sum_of.n > 0))
 		return fail(r, object->p, "a group lacks a key, its durations or its sum");
 	if (!fits(&d))
 		return fail(r, object->p, "the numbers of a group contradict each other");
 	d.group.durations.min = d.min;
 	d.group.durations.max = d.max;
 	d.row.group = &d.group;
-	ok = stats_add_span(r->file->into, table, &d.row, &r->file->pool) && !r->file->pool.failed;
+	const bool ok = stats_add_span(r->file->into, table, &d.row, &r->file->pool) && !r->file->pool.failed;
 	r->file->pool.n = 0; /* free for the next row */
 	return ok || out_of_memory(r);
 }
 
 /* ---- instants, classes, counters ---- */
 
-static bool read_count(struct reading *r, struct json_token *object, struct tally *t)
+static bool read_count(struct reading *r, struct json_token *object, void *to)
 {
-	struct json_walk w = walk(r, object, JSON_OBJECT);
-	struct slice values[GROUP_KEYS_MAX];
-	const unsigned n = t->grouped != NULL ? r->s->by.n : 0; /* else it has a name */
-	unsigned keys = 0;
+	struct tally *const t = to;
+	struct slice values[GROUP_KEYS_MAX] = { { .p = NULL } };
+	struct row_keys keys = { .values = values, .n = t->grouped != NULL ? r->s->by.n : 0 };
 	uint64_t count = 0;
-	bool ok = true, other = false;
+	bool other = false;
+	const struct member members[] = {
+		{ "count", get_u64, &count },
+		{ "other", get_bool, &other },
+		{ "name", get_text, &values[0] }, /* without keys */
+	};
 
-	while (ok && w.p != NULL && json_walk_next(&w)) {
-		bool is_one = false;
-		if (!read_key(r, &w, values, n, &keys, &is_one))
-			return false;
-		if (is_one)
-			continue;
-		if (n == 0 && is_key(&w, "name")) {
-			ok = get_text(r, &w.value, &values[0]);
-			keys = 1;
-		} else if (is_key(&w, "count"))
-			ok = get_u64(r, &w.value, &count);
-		else if (is_key(&w, "other"))
-			ok = get_bool(r, &w.value, &other);
-	}
-	if (!ok || !walked(r, &w, object))
+	if (!read_object(r, object, &keys, members, keys.n > 0 ? 2 : 3))
 		return false;
-	if (keys != (n > 0 ? (1U << n) - 1 : 1))
+	if (keys.n > 0 ? keys.met != (1U << keys.n) - 1 : values[0].p == NULL)
 		return fail(r, object->p, "a count lacks a key");
 	return stats_add_count(r->s, t, values, other, count) || out_of_memory(r);
 }
@@ -408,103 +452,71 @@ static bool read_steps(struct reading *r, struct json_token *object, struct seri
 	return walked(r, &w, object);
 }
 
-struct series_reading {
-	struct slice name;
-	struct series s;
-	struct json_token steps;
-};
-
-static bool read_series(struct reading *r, struct json_token *object, uint32_t counter)
+/* counter: the number of its name. */
+static bool read_series(struct reading *r, struct json_token *object, void *counter)
 {
-	struct series_reading d = { .name = { .p = NULL } };
-	struct json_walk w = walk(r, object, JSON_OBJECT);
-	bool ok = true;
+	struct slice name = SLICE_NONE;
+	struct series s = { .count = 0 };
+	struct json_token steps = { .p = NULL };
+	const struct member members[] = {
+		{ "name", get_text, &name },
+		{ "count", get_u64, &s.count },
+		{ "first_ns", get_ns, &s.first_ns },
+		{ "last_ns", get_ns, &s.last_ns },
+		{ "first", get_f64, &s.first },
+		{ "last", get_f64, &s.last },
+		{ "min", get_f64, &s.min },
+		{ "max", get_f64, &s.max },
+		{ "sum", get_any_f64, &s.sum },
+		{ "held", get_any_f64, &s.held },
+		{ "held_ns", get_any_f64, &s.held_ns },
+		{ "steps", get_later, &steps },
+	};
 
-	while (ok && w.p != NULL && json_walk_next(&w)) {
-		static const struct {
-			const char *key;
-			size_t at;
-			bool any; /* may be infinite or NaN */
-		} numbers[] = {
-			{ "first", offsetof(struct series, first), false },
-			{ "last", offsetof(struct series, last), false },
-			{ "min", offsetof(struct series, min), false },
-			{ "max", offsetof(struct series, max), false },
-			{ "sum", offsetof(struct series, sum), true },
-			{ "held", offsetof(struct series, held), true },
-			{ "held_ns", offsetof(struct series, held_ns), true },
-		};
-		for (size_t i = 0; ok && i < sizeof numbers / sizeof *numbers; i++)
-			if (is_key(&w, numbers[i].key)) {
-				double *const to = (double *)((char *)&d.s + numbers[i].at);
-				ok = numbers[i].any ? get_any_f64(r, &w.value, to) : get_f64(r, &w.value, to);
-			}
-		if (!ok)
-			return false;
-		if (is_key(&w, "name"))
-			ok = get_text(r, &w.value, &d.name);
-		else if (is_key(&w, "count"))
-			ok = get_u64(r, &w.value, &d.s.count);
-		else if (is_key(&w, "first_ns"))
-			ok = get_ns(r, &w.value, &d.s.first_ns);
-		else if (is_key(&w, "last_ns"))
-			ok = get_ns(r, &w.value, &d.s.last_ns);
-		else if (is_key(&w, "steps"))
-			d.steps = w.value;
-	}
-	if (!ok || !walked(r, &w, object))
+	if (!read_object(r, object, NULL, members, COUNT(members)))
 		return false;
-	if (d.name.p == NULL || d.steps.p == NULL || d.s.count == 0 || d.s.min > d.s.max)
+	if (name.p == NULL || steps.p == NULL || s.count == 0 || s.min > s.max)
 		return fail(r, object->p, "a series lacks its name, count or steps");
 	struct series *to;
-	if (!series_of(&r->s->series, counter, d.name, &to))
+	if (!series_of(&r->s->series, *(const uint32_t *)counter, name, &to))
 		return out_of_memory(r);
 	if (to == NULL)
 		return true;
 	if (to->count > 0)
 		return fail(r, object->p, "a counter has a series twice");
-	return series_merge(&r->s->series, to, &d.s) && read_steps(r, &d.steps, to) &&
+	return series_merge(&r->s->series, to, &s) && read_steps(r, &steps, to) &&
 	       (!r->s->series.failed || out_of_memory(r));
 }
 
-static bool read_counter(struct reading *r, struct json_token *object)
+static bool read_counter(struct reading *r, struct json_token *object, void *unused)
 {
-	struct json_walk w = walk(r, object, JSON_OBJECT);
-	struct slice name = { .p = NULL }, category = SLICE_LIT("");
+	struct slice name = SLICE_NONE, category = SLICE_LIT("");
 	struct json_token list = { .p = NULL };
 	uint64_t count = 0;
 	uint32_t number;
-	bool ok = true, other = false;
+	bool other = false;
+	const struct member members[] = {
+		{ "name", get_text, &name },    { "category", get_text, &category },
+		{ "count", get_u64, &count },   { "other", get_bool, &other },
+		{ "series", get_later, &list },
+	};
 
-	while (ok && w.p != NULL && json_walk_next(&w)) {
-		if (is_key(&w, "name"))
-			ok = get_text(r, &w.value, &name);
-		else if (is_key(&w, "category"))
-			ok = get_text(r, &w.value, &category);
-		else if (is_key(&w, "count"))
-			ok = get_u64(r, &w.value, &count);
-		else if (is_key(&w, "other"))
-			ok = get_bool(r, &w.value, &other);
-		else if (is_key(&w, "series"))
-			list = w.value;
-	}
-	if (!ok || !walked(r, &w, object))
+	(void)unused;
+	if (!read_object(r, object, NULL, members, COUNT(members)))
 		return false;
 	if (name.p == NULL || list.p == NULL || count == 0)
 		return fail(r, object->p, "a counter lacks its name, count or series");
 	if (!stats_add_counter(r->s, name, category, other, count, &number))
 		return out_of_memory(r);
-	struct json_walk items = walk(r, &list, JSON_ARRAY);
-	while (ok && number != NAMES_OTHER && items.p != NULL && json_walk_next(&items))
-		ok = read_series(r, &items.value, number);
-	return ok && (number == NAMES_OTHER || walked(r, &items, &list));
+	return number == NAMES_OTHER || read_list(r, &list, read_series, &number);
 }
 
 /* ---- inputs ---- */
 
 /* Reads the keys of --by; "[]" for names and categories. */
-static bool read_by(struct reading *r, struct json_token *list, struct group_by *by)
+static bool read_by(struct reading *r, struct json_token *list, void *to)
 {
+	struct group_by *const by = to;
 	struct json_walk w = walk(r, list, JSON_ARRAY);
 	char words[GROUP_BY_WORDS] = "", why[256];
 	size_t n = 0;
@@ -524,8 +536,9 @@ static bool read_by(struct reading *r, struct json_token *list, struct group_by 
 }
 
 /* Reads the field of a sum; with the checks of --sum, as it becomes the head of a column. */
-static bool read_sum_of(struct reading *r, struct json_token *v, struct slice *field)
+static bool read_sum_of(struct reading *r, struct json_token *v, void *to)
 {
+	struct slice *const field = to;
 	char word[GROUP_KEY_MAX + 8], why[256];
 	struct group_by by;
 
@@ -536,24 +549,6 @@ static bool read_sum_of(struct reading *r, struct json_token *v, struct slice *f
 	return field->n == 0 ||
 	       (strlen(word) == 4 + field->n && group_by_parse(&by, word, why, sizeof why) && by.n == 1) ||
 	       fail(r, v->p, "there is no such field");
-}
-
-/* Changes a table by name,category to a default one, whose instants are by name. */
-static bool regroup(struct stats *s)
-{
-	static const struct group_by none = { .n = 0 };
-	struct stats plain;
-
-	stats_init(&plain);
-	struct slice field = arena_copy(&plain.text, s->sum_of);
-	bool ok = field.p != NULL && stats_group(&plain, &none, field) && stats_end(s) &&
-	          stats_merge(&plain, s) && stats_end(&plain);
-	stats_free(s);
-	stats_init(s);
-	field = ok ? arena_copy(&s->text, plain.sum_of) : field;
-	ok = ok && field.p != NULL && stats_group(s, &none, field) && stats_merge(s, &plain);
-	stats_free(&plain);
-	return ok;
 }
 
 /* The table gets keys and field of its first file, unless they are given; later files must have the same. */
@@ -577,38 +572,32 @@ static bool same_groups(struct reading *r, struct json_token *full, const struct
 		         (int)(sum_of.n < 256 ? sum_of.n : 256), sum_of.p, (int)into->sum_of.n,
 		         into->sum_of.p);
 	else
-		return by->n > 0 || into->by.n == 0 || regroup(into) || out_of_memory(r);
+		return by->n > 0 || into->by.n == 0 || stats_ungroup(into) || out_of_memory(r);
 	return fail(r, full->p, wrong);
 }
 
 /* Reads "full" of an input, which precedes the tables: keys and counts. */
-static bool read_full(struct reading *r, struct json_token *full, struct stats_origin *o)
+static bool read_full(struct reading *r, struct json_token *full, void *origin)
 {
-	struct json_walk w = walk(r, full, JSON_OBJECT);
+	struct stats_origin *const o = origin;
 	struct group_by by = { .n = 0 };
 	struct slice sum_of = SLICE_LIT("");
 	struct stats *const s = r->s;
-	bool ok = true;
+	const struct member members[] = {
+		{ "by", read_by, &by },
+		{ "sum_of", read_sum_of, &sum_of },
+		{ "summed", get_u64, &s->summed },
+		{ "traces", get_u64, &o->traces },
+		{ "selected", get_bool, &o->selected },
+		{ "left_out", get_u64, &o->left_out },
+		{ "counted", get_u64, &s->events },
+		{ "unpaired", get_u64, &s->unpaired },
+	};
 
-	while (ok && w.p != NULL && json_walk_next(&w)) {
-		if (is_key(&w, "by"))
-			ok = read_by(r, &w.value, &by);
-		else if (is_key(&w, "sum_of"))
-			ok = read_sum_of(r, &w.value, &sum_of);
-		else if (is_key(&w, "summed"))
-			ok = get_u64(r, &w.value, &s->summed);
-		else if (is_key(&w, "traces"))
-			ok = get_u64(r, &w.value, &o->traces);
-		else if (is_key(&w, "selected"))
-			ok = get_bool(r, &w.value, &o->selected);
-		else if (is_key(&w, "left_out"))
-			ok = get_u64(r, &w.value, &o->left_out);
-		else if (is_key(&w, "counted"))
-			ok = get_u64(r, &w.value, &s->events);
-		else if (is_key(&w, "unpaired"))
-			ok = get_u64(r, &w.value, &s->unpaired);
-	}
-	if (!ok || !walked(r, &w, full))
+	if (r->has_full)
+		return fail(r, full->p, "\"full\" is there twice");
+	r->has_full = true;
+	if (!read_object(r, full, NULL, members, COUNT(members)))
 		return false;
 	if (o->traces == 0)
 		return fail(r, full->p, "it is of no trace");
@@ -616,87 +605,73 @@ static bool read_full(struct reading *r, struct json_token *full, struct stats_o
 	       (stats_group(s, &r->file->into->by, r->file->into->sum_of) || out_of_memory(r));
 }
 
-static bool read_list(struct reading *r, struct json_walk *input)
+static bool get_epoch(struct reading *r, struct json_token *v, void *to)
 {
-	struct stats *const s = r->s;
-	/* Spans go to the joint table at once: they are most of a file. */
-	struct stats *const into = r->file->into;
-	struct span_table *const spans = is_key(input, "spans")         ? &into->spans
-	                                 : is_key(input, "async_spans") ? &into->async
-	                                                                : NULL;
-	struct tally *const tally = is_key(input, "instants")  ? &s->instants
-	                            : is_key(input, "classes") ? &s->classes
-	                                                       : NULL;
-	const bool counters = is_key(input, "counters");
-	bool ok = true;
+	struct stats_origin *const o = to;
 
-	if (spans == NULL && tally == NULL && !counters)
-		return true;
-	struct json_walk w = walk(r, &input->value, JSON_ARRAY);
-	while (ok && w.p != NULL && json_walk_next(&w))
-		ok = spans != NULL   ? read_span(r, &w.value, spans)
-		     : tally != NULL ? read_count(r, &w.value, tally)
-		                     : read_counter(r, &w.value);
-	return ok && walked(r, &w, &input->value);
+	return o->epoch_known = get_u64(r, v, &o->epoch_ns);
 }
+
+/* The first time shows whether times of the input may be before 0. */
+static bool get_first_ns(struct reading *r, struct json_token *v, void *to)
+{
+	if (v->kind == JSON_INT && !r->has_full)
+		stats_move_zero(r->file->into, TRACE_ZERO);
+	r->s->zero_ns = r->file->into->zero_ns;
+	return get_ns(r, v, to);
+}
+
+#define NO_FULL "the input has no \"full\": it was written without --full"
 
 static bool read_members(struct reading *r, struct json_token *input, struct stats_origin *o)
 {
 	struct json_walk w = walk(r, input, JSON_OBJECT);
 	struct stats *const s = r->s;
-	bool ok = true, has_full = false;
+	const struct member members[] = {
+		{ "full", read_full, o },
+		{ "path", get_text, &o->path },
+		{ "format", get_text, &o->format },
+		{ "dialect", get_text, &o->dialect },
+		{ "bytes", get_u64, &o->bytes },
+		{ "records", get_u64, &o->records },
+		{ "events", get_u64, &o->events },
+		{ "first_ns", get_first_ns, &s->first_ns },
+		{ "last_ns", get_ns, &s->last_ns },
+		{ "epoch_ns", get_epoch, o },
+		{ "tracks", get_u64, &s->tracks },
+		{ "self_inexact", get_u64, &s->times.inexact },
+		{ "counters_late", get_u64, &s->series.late },
+		{ "coarse", get_u64, &s->pool.coarse },
+	};
+	const struct member tables[] = {
+		/* Spans go to the joint table at once: they are most of a file. */
+		{ "spans", read_span, &r->file->into->spans },
+		{ "async_spans", read_span, &r->file->into->async },
+		{ "instants", read_count, &s->instants },
+		{ "classes", read_count, &s->classes },
+		{ "counters", read_counter, NULL },
+	};
 
-	while (ok && w.p != NULL && json_walk_next(&w)) {
+	r->has_full = false;
+	while (w.p != NULL && json_walk_next(&w)) {
 		if (w.value.kind == JSON_NULL)
 			continue;
-		if (is_key(&w, "full")) {
-			ok = !has_full ? read_full(r, &w.value, o)
-			               : fail(r, w.value.p, "\"full\" is there twice");
-			has_full = true;
-		} else if (is_key(&w, "path"))
-			ok = get_text(r, &w.value, &o->path);
-		else if (is_key(&w, "format"))
-			ok = get_text(r, &w.value, &o->format);
-		else if (is_key(&w, "dialect"))
-			ok = get_text(r, &w.value, &o->dialect);
-		else if (is_key(&w, "bytes"))
-			ok = get_u64(r, &w.value, &o->bytes);
-		else if (is_key(&w, "records"))
-			ok = get_u64(r, &w.value, &o->records);
-		else if (is_key(&w, "events"))
-			ok = get_u64(r, &w.value, &o->events);
-		else if (is_key(&w, "first_ns")) {
-			if (w.value.kind == JSON_INT && !has_full)
-				stats_move_zero(r->file->into, TRACE_ZERO);
-			s->zero_ns = r->file->into->zero_ns;
-			ok = get_ns(r, &w.value, &s->first_ns);
-		} else if (is_key(&w, "last_ns"))
-			ok = get_ns(r, &w.value, &s->last_ns);
-		else if (is_key(&w, "epoch_ns"))
-			ok = o->epoch_known = get_u64(r, &w.value, &o->epoch_ns);
-		else if (is_key(&w, "tracks"))
-			ok = get_u64(r, &w.value, &s->tracks);
-		else if (is_key(&w, "self_inexact"))
-			ok = get_u64(r, &w.value, &s->times.inexact);
-		else if (is_key(&w, "counters_late"))
-			ok = get_u64(r, &w.value, &s->series.late);
-		else if (is_key(&w, "coarse"))
-			ok = get_u64(r, &w.value, &s->pool.coarse);
-		else if (!has_full &&
-		         (is_key(&w, "spans") || is_key(&w, "async_spans") || is_key(&w, "classes")))
-			return fail(r, w.value.p, "the input has no \"full\": it was written without --full");
-		else
-			ok = read_list(r, &w);
+		if (!r->has_full &&
+		    (is_key(&w, "spans") || is_key(&w, "async_spans") || is_key(&w, "classes")))
+			return fail(r, w.value.p, NO_FULL);
+		if (!read_member(r, &w, members, COUNT(members), false) ||
+		    !read_member(r, &w, tables, COUNT(tables), true))
+			return false;
 	}
-	if (!ok || !walked(r, &w, input))
+	if (!walked(r, &w, input))
 		return false;
-	if (!has_full)
-		return fail(r, input->p, "the input has no \"full\": it was written without --full");
+	if (!r->has_full)
+		return fail(r, input->p, NO_FULL);
 	return s->events == 0 || s->first_ns <= s->last_ns ||
 	       fail(r, input->p, "its last time is before the first");
 }
 
-static bool read_input(struct reading *r, struct json_token *input)
+static bool read_input(struct reading *r, struct json_token *input, void *any)
 {
 	struct stats s;
 	struct stats_origin o = { .path = SLICE_LIT(""), .format = SLICE_LIT(""), .dialect = SLICE_LIT("") };
@@ -705,6 +680,7 @@ static bool read_input(struct reading *r, struct json_token *input)
 	s.joint = true;
 	s.zero_ns = r->file->into->zero_ns;
 	r->s = &s;
+	*(bool *)any = true;
 	bool ok = read_members(r, input, &o);
 	if (ok && s.overflowed)
 		ok = fail(r, input->p, "a count or a sum is too large");
@@ -736,12 +712,9 @@ static bool check_head(struct reading *r, struct slice tool, uint64_t layout)
 
 static bool read_inputs(struct reading *r, struct json_token *inputs)
 {
-	struct json_walk w = walk(r, inputs, JSON_ARRAY);
-	bool ok = true, any = false;
+	bool any = false;
 
-	for (; ok && w.p != NULL && json_walk_next(&w); any = true)
-		ok = read_input(r, &w.value);
-	return ok && walked(r, &w, inputs) &&
+	return read_list(r, inputs, read_input, &any) &&
 	       (any || fail(r, inputs->p, "it has no inputs: no trace could be read"));
 }
 

@@ -330,6 +330,10 @@ void stats_describe(struct stats *s, const char *path, uint64_t bytes, const str
  */
 bool stats_merge(struct stats *into, struct stats *from);
 
+/* Changes a joint table by name,category to one without keys, whose instants are by name.  The struct is made
+ * again, at its place.  Returns false on OOM. */
+bool stats_ungroup(struct stats *s);
+
 /* Moves all times of a table to this zero_ns, if it is above the present one. */
 void stats_move_zero(struct stats *s, uint64_t zero);
 
