@@ -73,7 +73,7 @@ bool time_option(const char *s, struct select_time *t)
 		t->kind = *s == '+' ? SELECT_FROM_FIRST : SELECT_BEFORE_LAST;
 		return duration_option(s + 1, &t->v);
 	}
-	t->kind = SELECT_PART;
+	t->kind = SELECT_FRACTION;
 	if (units_part(slice_str(s), SELECT_WHOLE, &t->v))
 		return true;
 	t->kind = SELECT_AT;

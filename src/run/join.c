@@ -72,7 +72,7 @@ static int128 time_of(const struct join *j, const struct select_time *t)
 		return first + t->v;
 	case SELECT_BEFORE_LAST:
 		return last - t->v;
-	case SELECT_PART:
+	case SELECT_FRACTION:
 		return first + (last - first) * t->v / SELECT_WHOLE;
 	default:
 		return t->v;

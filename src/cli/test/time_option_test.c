@@ -27,9 +27,9 @@ Test(time_option, units_are_exact)
 	expect_time("+1.5s", SELECT_FROM_FIRST, 1500000000);
 	expect_time("-2min", SELECT_BEFORE_LAST, UINT64_C(120000000000));
 	expect_time("+1h", SELECT_FROM_FIRST, UINT64_C(3600000000000));
-	expect_time("50%", SELECT_PART, SELECT_WHOLE / 2);
-	expect_time("99.999999%", SELECT_PART, SELECT_WHOLE - 1);
-	expect_time("100%", SELECT_PART, SELECT_WHOLE);
+	expect_time("50%", SELECT_FRACTION, SELECT_WHOLE / 2);
+	expect_time("99.999999%", SELECT_FRACTION, SELECT_WHOLE - 1);
+	expect_time("100%", SELECT_FRACTION, SELECT_WHOLE);
 }
 
 /* The seconds are those of date -u -d ... +%s. */

@@ -1,6 +1,6 @@
-/* The select stage: removes events that do not meet the conditions, or are outside of the time window, and
- * cuts spans at its ends.  While marks are gathered it marks records instead of removing events.  Cost: one
- * test per condition and event; events without conditions only compare times. */
+/* The select stage: removes events that do not meet the conditions (conditions.c) or are outside of the time
+ * window, and cuts spans at its ends.  While marks are gathered it marks records instead of removing events.
+ * Cost: one test per condition and event; without conditions events only compare times. */
 #include "run/choose/select.h"
 
 #include <assert.h>
@@ -9,205 +9,11 @@
 #include <stdlib.h>
 
 #include "base/compiler.h"
-#include "base/match.h"
 #include "base/memory.h"
-#include "format/fields_json.h"
-#include "input/open.h"
 #include "model/batch_fill.h"
-#include "model/event.h"
 #include "model/event_traits.h"
-#include "model/number.h"
 #include "model/plan.h"
-#include "model/value.h"
-#include "output/text.h"
 #include "run/sort/sorter.h"
-
-/* ---- conditions ---- */
-
-static bool has_id(const struct track *t, enum track_kind kind, uint64_t id)
-{
-	return t->kind == kind && t->has_id && t->id == id;
-}
-
-static bool has_name(const struct track *t, enum track_kind kind, struct slice glob)
-{
-	return t->kind == kind && glob_fits(glob, t->name);
-}
-
-static bool track_matches(const struct track *t, struct slice glob)
-{
-	for (; t != NULL; t = t->parent)
-		if (glob_fits(glob, t->name))
-			return true;
-	return false;
-}
-
-struct slice select_value_text(const struct value *v, char space[SELECT_VALUE_TEXT])
-{
-	if (v->type == VALUE_STRING || v->type == VALUE_JSON)
-		return value_text(v);
-	if (v->type == VALUE_BYTES) {
-		struct text t = text_start(space, SELECT_VALUE_TEXT);
-		text_str(&t, "0x");
-		text_hex(&t, v->p, v->count < SELECT_BYTES_MAX ? v->count : SELECT_BYTES_MAX);
-		return slice_of(space, t.n);
-	}
-	return slice_of(space, (size_t)(fields_json_scalar(space, v) - space));
-}
-
-/* Texts that are numbers are compared as numbers: some formats write numbers as text. */
-static bool compares(const struct select_condition *c, const struct value *v)
-{
-	struct value number;
-	int order;
-
-	if (v->type == VALUE_STRING || v->type == VALUE_JSON) {
-		if (!value_number(value_text(v), &number))
-			return false;
-		v = &number;
-	}
-	if (!value_order(v, &c->with, &order))
-		return false;
-	switch (c->compare) {
-	case SELECT_LESS:
-		return order < 0;
-	case SELECT_AT_MOST:
-		return order <= 0;
-	case SELECT_MORE:
-		return order > 0;
-	default:
-		return order >= 0;
-	}
-}
-
-static bool scalar_matches(const struct select_condition *c, const struct value *v)
-{
-	char space[SELECT_VALUE_TEXT];
-
-	return c->compare == SELECT_GLOB ? glob_fits(c->glob, select_value_text(v, space)) : compares(c, v);
-}
-
-/* One matching entry of a list is enough; nested lists are ignored. */
-static bool value_matches(const struct select_condition *c, const struct value *v)
-{
-	if (!value_is_list(v))
-		return scalar_matches(c, v);
-	const size_t per = v->type == VALUE_MAP ? 2 : 1;
-	for (size_t i = per - 1; i < value_entries(v); i += per)
-		if (v->values[i].type < VALUE_LIST && scalar_matches(c, &v->values[i]))
-			return true;
-	return false;
-}
-
-static bool field_matches(const struct field *fields, uint32_t n, const struct select_condition *c)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (slice_equal(fields[i].name, c->key) && value_matches(c, &fields[i].value))
-			return true;
-	return false;
-}
-
-bool select_meets(const struct select_condition *c, const struct batch *b, const struct event *e)
-{
-	const uint64_t dur = e->phase == PHASE_SPAN ? e->dur : 0;
-
-	switch (c->kind) {
-	case SELECT_NAME:
-		return glob_fits(c->glob, e->name);
-	case SELECT_CATEGORY:
-		return glob_fits(c->glob, e->cls->category);
-	case SELECT_PID:
-		return has_id(track_process(e->track), TRACK_PROCESS, c->number);
-	case SELECT_TID:
-		return has_id(track_thread(e->track), TRACK_THREAD, c->number);
-	case SELECT_TRACK:
-		return track_matches(e->track, c->glob);
-	case SELECT_MIN_DUR:
-		return dur >= c->number;
-	case SELECT_MAX_DUR:
-		return dur <= c->number;
-	case SELECT_PROCESS:
-		return has_name(track_process(e->track), TRACK_PROCESS, c->glob);
-	case SELECT_THREAD:
-		return has_name(track_thread(e->track), TRACK_THREAD, c->glob);
-	case SELECT_WAITING:
-		return event_is_waiting(e);
-	case SELECT_WHERE:
-		return field_matches(b->fields + e->first_field, e->nfields, c) ||
-		       field_matches(e->cls->parts, e->cls->nparts, c);
-	default:
-		return true;
-	}
-}
-
-/* Whether the i-th event of a batch meets the conditions of these kinds (bits); ignores the time window. */
-static bool meets_kinds(const struct select *s, const struct batch *b, uint32_t i, unsigned kinds)
-{
-	const struct event *const e = &b->events[i];
-	unsigned asked = 0, met = 0;
-
-	for (uint32_t k = 0; k < s->n; k++) {
-		const struct select_condition *const c = &s->conditions[k];
-		const unsigned bit = 1U << c->kind;
-		if ((kinds & bit) == 0)
-			continue;
-		if (!c->inverted) {
-			asked |= bit;
-			if ((met & bit) == 0 && select_meets(c, b, e))
-				met |= bit;
-		} else if (select_meets(c, b, e)) {
-			return false;
-		}
-	}
-	return asked == met;
-}
-
-/* ---- properties of a selection ---- */
-
-unsigned select_wants(const struct select *s)
-{
-	unsigned want = 0;
-
-	for (uint32_t i = 0; i < s->n; i++)
-		switch (s->conditions[i].kind) {
-		case SELECT_WHERE:
-			want |= WANT_FIELDS;
-			break;
-		case SELECT_PROCESS:
-		case SELECT_THREAD:
-		case SELECT_TRACK:
-			want |= WANT_NAMES;
-			break;
-		default:
-			break;
-		}
-	return want;
-}
-
-bool select_reads_names(const struct select *s)
-{
-	bool reads = false;
-
-	for (uint32_t i = 0; i < s->n; i++)
-		reads |= s->conditions[i].kind == SELECT_NAME || s->conditions[i].kind == SELECT_WHERE;
-	return reads;
-}
-
-bool select_reads_tracks(const struct select *s)
-{
-	bool reads = false;
-
-	for (uint32_t i = 0; i < s->n; i++)
-		reads |= s->conditions[i].kind >= SELECT_PID && s->conditions[i].kind <= SELECT_TRACK;
-	return reads;
-}
-
-bool select_is_reversed(const struct select *s)
-{
-	if (s->since.kind != s->until.kind || s->since.kind == SELECT_ANY_TIME)
-		return false;
-	return s->since.kind == SELECT_BEFORE_LAST ? s->since.v <= s->until.v : s->since.v >= s->until.v;
-}
 
 /* ---- the window ---- */
 
@@ -224,6 +30,13 @@ void select_range_extend(struct select_range *r, const struct batch *b)
 		r->first = b->events[i].ts < r->first ? b->events[i].ts : r->first;
 		r->last = end > r->last ? end : r->last;
 	}
+}
+
+bool select_is_reversed(const struct select *s)
+{
+	if (s->since.kind != s->until.kind || s->since.kind == SELECT_ANY_TIME)
+		return false;
+	return s->since.kind == SELECT_BEFORE_LAST ? s->since.v <= s->until.v : s->since.v >= s->until.v;
 }
 
 static bool is_relative(const struct select_time *t)
@@ -250,7 +63,7 @@ static bool resolve(const struct select_time *t, const struct select_range *r, u
 	case SELECT_BEFORE_LAST:
 		*ns = t->v < r->last ? r->last - t->v : 0;
 		return r->known;
-	case SELECT_PART:
+	case SELECT_FRACTION:
 		*ns =
 		    r->known ? r->first + (uint64_t)((uint128)(r->last - r->first) * t->v / SELECT_WHOLE) : 0;
 		return r->known;
@@ -335,9 +148,8 @@ bool select_stage_begin(struct select_stage *st, const struct choice *choice, un
 		                     .trace = trace,
 		                     .faults = faults,
 		                     .select = choice->select,
+		                     .kinds = select_kinds(choice->select),
 		                     .until = UINT64_MAX };
-	for (uint32_t k = 0; k < choice->select->n; k++)
-		st->kinds |= 1U << choice->select->conditions[k].kind;
 	st->found = select_found_new(choice->select);
 	if (st->found == NULL) {
 		stage_no_memory(faults);
@@ -371,8 +183,8 @@ static bool begin_late(struct select_stage *st, const struct batch *b)
 {
 	const struct select *const s = st->select;
 	const struct trace *const t = st->trace;
-	const bool needs_last = s->since.kind == SELECT_BEFORE_LAST || s->since.kind == SELECT_PART ||
-	                        s->until.kind == SELECT_BEFORE_LAST || s->until.kind == SELECT_PART;
+	const bool needs_last = s->since.kind == SELECT_BEFORE_LAST || s->since.kind == SELECT_FRACTION ||
+	                        s->until.kind == SELECT_BEFORE_LAST || s->until.kind == SELECT_FRACTION;
 	struct select_range r = { .epoch_known = t->epoch_known, .epoch = t->epoch_ns, .zero = t->zero_ns };
 
 	for (uint32_t i = 0; i < b->n && !r.known && !needs_last; i++)
@@ -496,15 +308,16 @@ static uint32_t part_of(struct select_stage *st, const struct event *e)
 	return split_part_of(choice->split, &st->parts, e, e->ts > st->since ? e->ts : st->since, input);
 }
 
-#define OF_NAME (1U << SELECT_NAME)
+#define OF_NAME SELECT_BIT(SELECT_NAME)
 
 /* Whether its name meets the conditions for names; traces have few different ones. */
 static bool name_matches(struct select_stage *st, const struct batch *b, uint32_t i)
 {
-	const struct slice name = b->events[i].name;
+	const struct event *const e = &b->events[i];
+	const struct slice name = e->name;
 
 	if (name.n == 0 || name.n > sizeof st->names[0].text)
-		return meets_kinds(st->select, b, i, OF_NAME);
+		return select_meets_kinds(st->select, b, e, OF_NAME);
 	const uint32_t some = (uint32_t)(unsigned char)name.p[0] |
 	                      (uint32_t)(unsigned char)name.p[name.n / 2] << 8 |
 	                      (uint32_t)(unsigned char)name.p[name.n - 1] << 16 | name.n << 24;
@@ -512,7 +325,7 @@ static bool name_matches(struct select_stage *st, const struct batch *b, uint32_
 	if (k->n != name.n || memcmp(k->text, name.p, name.n) != 0) {
 		k->n = (uint8_t)name.n;
 		memcpy(k->text, name.p, name.n);
-		k->fits = meets_kinds(st->select, b, i, OF_NAME);
+		k->fits = select_meets_kinds(st->select, b, e, OF_NAME);
 	}
 	return k->fits;
 }
@@ -520,7 +333,8 @@ static bool name_matches(struct select_stage *st, const struct batch *b, uint32_
 static inline bool matches(struct select_stage *st, const struct batch *b, uint32_t i)
 {
 	return ((st->kinds & OF_NAME) == 0 || name_matches(st, b, i)) &&
-	       ((st->kinds & ~OF_NAME) == 0 || meets_kinds(st->select, b, i, st->kinds & ~OF_NAME));
+	       ((st->kinds & ~OF_NAME) == 0 ||
+	        select_meets_kinds(st->select, b, &b->events[i], st->kinds & ~OF_NAME));
 }
 
 /* Updates the statistics, also for events that are removed. */

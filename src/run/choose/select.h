@@ -80,6 +80,8 @@ enum select_kind {
 	SELECT_WAITING, /* a span during which its track does no work */
 };
 
+#define SELECT_BIT(kind) (1U << (kind)) /* of a set of kinds */
+
 enum select_compare {
 	SELECT_GLOB, /* not numeric */
 	SELECT_LESS,
@@ -105,7 +107,7 @@ enum select_time_kind {
 	SELECT_WALL,        /* ns since 1970 */
 	SELECT_FROM_FIRST,  /* ns after the first time of the trace */
 	SELECT_BEFORE_LAST, /* ns before its last time */
-	SELECT_PART,        /* fraction of the range, in units of 1 / SELECT_WHOLE */
+	SELECT_FRACTION,    /* fraction of the range, in units of 1 / SELECT_WHOLE */
 };
 
 #define SELECT_WHOLE UINT64_C(100000000)
@@ -134,15 +136,6 @@ static inline bool select_is_any(const struct select *s)
 {
 	return s->n == 0 && s->since.kind == SELECT_ANY_TIME && s->until.kind == SELECT_ANY_TIME;
 }
-
-/* Parts of events that the selection reads: WANT_FIELDS, WANT_NAMES. */
-unsigned select_wants(const struct select *s);
-
-/* Whether it reads names or fields of events. */
-bool select_reads_names(const struct select *s);
-
-/* Whether it reads tracks of events. */
-bool select_reads_tracks(const struct select *s);
 
 /* Whether the window is empty for any trace: both ends have the same reference point. */
 bool select_is_reversed(const struct select *s);
@@ -185,7 +178,7 @@ struct select_stage {
 	const struct stage_faults *faults;
 	unsigned want;               /* enum want; with WANT_FIELDS clipped spans get a field */
 	const struct select *select; /* NULL: all events */
-	unsigned kinds;              /* of its conditions: bits */
+	unsigned kinds;              /* of its conditions: SELECT_BIT */
 	uint64_t since, until;       /* ns, [since, until); until UINT64_MAX: no end */
 	bool ready;                  /* since and until are valid */
 	bool waits;                  /* they will be at the end, when marks are made */
@@ -231,16 +224,29 @@ bool select_stage_note(struct select_stage *st, const struct batch *b);
 /* At the end of the trace: sets `hidden` of tracks without selected events. */
 void select_stage_hide(struct select_stage *st);
 
-/* ---- conditions ---- */
+/* ---- conditions (conditions.c) ---- */
 
 /* Whether an event meets a condition, ignoring `inverted`. */
 bool select_meets(const struct select_condition *c, const struct batch *b, const struct event *e);
 
-/* The text of a value that is no list, as `cat` shows it, texts without quotes; the text is in `space` or
- * that of the value. */
-#define SELECT_BYTES_MAX 128                             /* of bytes: the first ones are shown */
+/* Whether an event meets the conditions of these kinds (SELECT_BIT); the time window is ignored. */
+bool select_meets_kinds(const struct select *s, const struct batch *b, const struct event *e, unsigned kinds);
+
+/* The kinds of its conditions (SELECT_BIT). */
+unsigned select_kinds(const struct select *s);
+
+/* What readers must add to events for its conditions: WANT_FIELDS, WANT_NAMES. */
+unsigned select_wants(const struct select *s);
+
+/* Whether a condition reads names or fields of events; or their tracks. */
+bool select_reads_names(const struct select *s);
+bool select_reads_tracks(const struct select *s);
+
+#define SELECT_BYTES_MAX 128                             /* bytes of VALUE_BYTES in the text */
 #define SELECT_VALUE_TEXT (2 + 2 * SELECT_BYTES_MAX + 1) /* struct text keeps a byte free */
 
+/* The text of a value that is no list, as `cat` shows it, texts without quotes.  It is in `space`, or the
+ * text of the value itself. */
 struct slice select_value_text(const struct value *v, char space[SELECT_VALUE_TEXT]);
 
 #endif

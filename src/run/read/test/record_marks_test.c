@@ -142,7 +142,7 @@ Test(record_marks, without_a_folder_for_the_times)
 
 Test(record_marks, part_of_the_range)
 {
-	const struct select s = { .since = { .kind = SELECT_PART, .v = SELECT_WHOLE / 2, .text = "50%" },
+	const struct select s = { .since = { .kind = SELECT_FRACTION, .v = SELECT_WHOLE / 2, .text = "50%" },
 		                  .edges = SELECT_CLIP };
 
 	expect_records((const char *const[]){ OVNI }, 1, &s, true, "8 86 102 118 134 150");
