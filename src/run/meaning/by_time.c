@@ -6,11 +6,10 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "run/engine_losses.h"
 
 struct by_time_end {
 	struct event event; /* cls NULL: paired already */
-	struct pairing_end_of how;
+	struct pairing_how how;
 };
 
 void by_time_free(struct by_time *w)
@@ -35,39 +34,21 @@ static bool grow(struct by_time *w)
 }
 
 /* Copies data that does not outlive the batch.  Fields beyond the limit are a loss. */
-static void retain(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of *how)
+static void retain(struct interpret *in, struct batch *b, struct event *e, struct pairing_how *how)
 {
 	struct by_time *const w = &in->by_time;
-	const struct slice name = how->lasting ? SLICE_NONE : e->name;
-	const uint32_t n = how->fields ? e->nfields : 0,
-	               left = w->bytes < 2 * (uint64_t)BY_TIME_BYTES
-	                          ? (uint32_t)(2 * (uint64_t)BY_TIME_BYTES - w->bytes)
-	                          : 0;
-	enum retained_made made = RETAINED_MADE;
+	const uint64_t most = 2 * (uint64_t)BY_TIME_BYTES;
 
-	if (n == 0 && !how->lasting) { /* names recur: without fields no copy of the event is needed */
-		const struct slice text = trace_text(in->trace, e->name);
-		how->lasting = (text.flags & SLICE_STAYS) != 0;
-		e->name = text;
+	if ((e->nfields == 0 || !how->fields) && !how->lasting) {
+		e->name = trace_text(in->trace, e->name); /* names recur: one copy serves many events */
+		how->lasting = (e->name.flags & SLICE_STAYS) != 0;
 	}
-	if (n == 0 && how->lasting)
-		return;
-	made =
-	    retained_new(&how->kept, name, e->cls, n > 0 ? b->fields + e->first_field : NULL, n, left, NULL);
-	if (made == RETAINED_TOO_MUCH && n > 0) {
-		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_FIELDS_LEFT_OUT], e->offset, 1);
-		made = how->lasting ? RETAINED_MADE
-		                    : retained_new(&how->kept, name, e->cls, NULL, 0, left, NULL);
-	}
-	in->failed |= made == RETAINED_NO_MEMORY;
-	if (how->kept != NULL)
-		w->bytes += how->kept->bytes;
-	if (!how->lasting)
-		e->name = how->kept != NULL ? how->kept->name : e->cls->name;
+	e->name = pairing_retain(&in->pairing, b, e, how, w->bytes < most ? (uint32_t)(most - w->bytes) : 0,
+	                         NULL, &how->kept);
+	w->bytes += how->kept != NULL ? how->kept->bytes : 0;
 }
 
-void by_time_put(struct interpret *in, struct batch *b, const struct event *e,
-                 const struct pairing_end_of *how)
+void by_time_put(struct interpret *in, struct batch *b, const struct event *e, const struct pairing_how *how)
 {
 	struct by_time *const w = &in->by_time;
 

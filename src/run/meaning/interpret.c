@@ -104,7 +104,7 @@ void interpret_init(struct interpret *in, struct trace *trace, enum interpret_mo
 	in->fields = (want & WANT_FIELDS) != 0;
 	in->no_arrows = (want & (WANT_FIELDS | WANT_ARROWS)) == 0;
 	pairing_init(&in->pairing, trace);
-	arrows_init(&in->arrows); /* allocates nothing yet */
+	arrows_init(&in->arrows);
 }
 
 void interpret_free(struct interpret *in)
@@ -218,7 +218,7 @@ static bool apply_pairing(struct interpret *in, struct event *e, enum pairing_re
 }
 
 /* Returns true if begins and ends wait for the order of time. */
-static bool put_by_time(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of *how)
+static bool put_by_time(struct interpret *in, struct batch *b, struct event *e, struct pairing_how *how)
 {
 	const bool keyed = (e->flags & EVENT_ASYNC) != 0;
 
@@ -236,24 +236,20 @@ static bool put_by_time(struct interpret *in, struct batch *b, struct event *e, 
 	return in->spans;
 }
 
-static bool apply_begin(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of *how)
+/* Applies a begin or end. */
+static bool apply_bound(struct interpret *in, struct batch *b, struct event *e, struct pairing_how *how,
+                        enum phase phase)
 {
-	e->phase = PHASE_BEGIN;
+	e->phase = (uint8_t)phase;
 	if (put_by_time(in, b, e, how))
 		return false;
-	return !in->spans || apply_pairing(in, e, pairing_begin(&in->pairing, b, e, how));
-}
-
-static bool apply_end(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of *how)
-{
-	e->phase = PHASE_END;
-	if (put_by_time(in, b, e, how))
-		return false;
-	return !in->spans || apply_pairing(in, e, pairing_end(&in->pairing, b, e, how));
+	return !in->spans || apply_pairing(in, e,
+	                                   phase == PHASE_BEGIN ? pairing_begin(&in->pairing, b, e, how)
+	                                                        : pairing_end(&in->pairing, b, e, how));
 }
 
 /* Ends the previous state, which replaces the event, and begins the new one. */
-static bool apply_state(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of *how)
+static bool apply_state(struct interpret *in, struct batch *b, struct event *e, struct pairing_how *how)
 {
 	struct event closing = *e;
 
@@ -295,7 +291,7 @@ static void apply_span(struct batch *b, struct event *e, const struct plan *m)
 
 /* Applies the phase set by the reader.  Both ends of an async span have its id in dur.  The id is unique in
  * the track or, if ends pair by time, in the trace. */
-static bool own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of *how)
+static bool own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_how *how)
 {
 	if (in->spans && !in->trace->free_order && (e->flags & EVENT_ASYNC) != 0 &&
 	    (e->phase == PHASE_BEGIN || e->phase == PHASE_END)) {
@@ -304,30 +300,28 @@ static bool own_phase(struct interpret *in, struct batch *b, struct event *e, st
 		e->dur = 0;
 		e->flags &= (uint8_t)~EVENT_ASYNC;
 	}
-	return e->phase == PHASE_BEGIN ? apply_begin(in, b, e, how)
-	       : e->phase == PHASE_END ? apply_end(in, b, e, how)
-	                               : true;
+	return (e->phase != PHASE_BEGIN && e->phase != PHASE_END) || apply_bound(in, b, e, how, e->phase);
 }
 
 /* Applies the phase of an event without a plan. */
 static bool as_read(struct interpret *in, struct batch *b, struct event *e)
 {
-	struct pairing_end_of how = { .lasting = e->name.p == e->cls->name.p, .fields = in->fields };
+	struct pairing_how how = { .lasting = e->name.p == e->cls->name.p, .fields = in->fields };
 
 	return own_phase(in, b, e, &how);
 }
 
 static bool apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
-                        struct pairing_end_of *how)
+                        struct pairing_how *how)
 {
 	how->fields = in->fields || (m->nbytes > 0 && (in->want & WANT_SIZES) != 0);
 	switch ((enum plan_phase)m->phase) {
 	case PLAN_AS_READ:
 		return own_phase(in, b, e, how);
 	case PLAN_BEGIN:
-		return apply_begin(in, b, e, how);
+		return apply_bound(in, b, e, how, PHASE_BEGIN);
 	case PLAN_END:
-		return apply_end(in, b, e, how);
+		return apply_bound(in, b, e, how, PHASE_END);
 	case PLAN_STATE:
 		return apply_state(in, b, e, how);
 	case PLAN_STATE_END:
@@ -374,11 +368,11 @@ static inline bool finish_event(struct interpret *in, struct batch *b, struct ev
 	}
 	if (m->phase == PLAN_INSTANT && e->phase == PHASE_INSTANT)
 		return true;
-	struct pairing_end_of how = { .pair = state ? m->state : m->pair,
-		                      .flags = (uint8_t)((m->async ? PAIRING_ASYNC : 0) |
-		                                         (state ? PAIRING_STATE : 0)),
-		                      .lasting = found->lasting,
-		                      .key = found->key };
+	struct pairing_how how = { .pair = state ? m->state : m->pair,
+		                   .flags = (uint8_t)((m->async ? PAIRING_ASYNC : 0) |
+		                                      (state ? PAIRING_STATE : 0)),
+		                   .lasting = found->lasting,
+		                   .key = found->key };
 	return apply_phase(in, b, e, m, &how);
 }
 
@@ -442,8 +436,8 @@ static bool handle_event(struct interpret *in, struct batch *b, struct event *e,
 	} else if (!k->light) {
 		kept = apply_plan(in, b, e, k);
 	} else {
-		struct pairing_end_of how = { .pair = k->pair,
-			                      .lasting = k->name.p != NULL || e->name.p == e->cls->name.p };
+		struct pairing_how how = { .pair = k->pair,
+			                   .lasting = k->name.p != NULL || e->name.p == e->cls->name.p };
 		if (k->name.p != NULL)
 			e->name = k->name;
 		kept = apply_phase(in, b, e, k->m, &how);

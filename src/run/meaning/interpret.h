@@ -121,8 +121,8 @@ uint32_t retained_join(struct batch *b, const struct field *begin, uint32_t nbeg
 struct pairing;
 struct pending_end;
 
-/* Begin or end of a span. */
-struct pairing_end_of {
+/* How a begin or end is paired. */
+struct pairing_how {
 	uint16_t pair; /* 0 at an END: any; of a state: its number */
 	uint8_t flags; /* enum pairing_flags */
 	bool lasting;  /* the name of the event outlives its batch */
@@ -131,7 +131,8 @@ struct pairing_end_of {
 	/* Required name and class of the BEGIN, with by_time_put(); name.p NULL, cls NULL: any. */
 	struct slice name;
 	const struct class *cls;
-	struct retained *kept; /* copy of the texts of a BEGIN, passed on; NULL: the callee copies */
+	struct retained
+	    *kept; /* copy of the texts of a BEGIN, passed on; NULL: pairing_begin() copies them */
 };
 
 struct pending_ends {
@@ -229,11 +230,18 @@ enum pairing_result {
 
 /* A BEGIN, or a STATE that opens: returns OPEN, or SPAN if its end preceded it. */
 enum pairing_result pairing_begin(struct pairing *p, struct batch *b, struct event *e,
-                                  const struct pairing_end_of *how);
+                                  const struct pairing_how *how);
 
 /* An END; returns OPEN if it is async and its begin may follow. */
 enum pairing_result pairing_end(struct pairing *p, struct batch *b, struct event *e,
-                                const struct pairing_end_of *how);
+                                const struct pairing_how *how);
+
+/* Copies of the name and the fields of an event what does not outlive the batch, to *kept (NULL: nothing).
+ * Fields beyond `limit` bytes are a loss.  spare: as retained_new().  Returns the name, which outlives the
+ * batch. */
+struct slice pairing_retain(struct pairing *p, const struct batch *b, const struct event *e,
+                            const struct pairing_how *how, uint32_t limit, struct retained_spare *spare,
+                            struct retained **kept);
 
 /* Counts an unpaired event. */
 void pairing_alone(struct pairing *p, const struct event *e);
@@ -418,8 +426,7 @@ static inline struct findings *interpret_findings(const struct batch *b, const s
 /* ---- by_time.c ---- */
 
 /* Keeps a BEGIN or END in the window; its batch can be released. */
-void by_time_put(struct interpret *in, struct batch *b, const struct event *e,
-                 const struct pairing_end_of *how);
+void by_time_put(struct interpret *in, struct batch *b, const struct event *e, const struct pairing_how *how);
 
 /* Pairs the ends that are due and adds spans, and ends without a begin as instants, to the batch; `end`: all.
  * Returns true if the batch is full: call again. */

@@ -31,7 +31,7 @@ static void pending_ends_free(struct pending_ends *a)
 }
 
 /* The hash of an end of an async span.  owner: the index of its process; 0: it may end anywhere. */
-static uint64_t hash_async(const struct pairing *p, uint32_t owner, const struct pairing_end_of *how)
+static uint64_t hash_async(const struct pairing *p, uint32_t owner, const struct pairing_how *how)
 {
 	const uint64_t which = (uint64_t)owner << 16 | how->pair;
 
@@ -39,7 +39,7 @@ static uint64_t hash_async(const struct pairing *p, uint32_t owner, const struct
 }
 
 static uint32_t *bucket_of(const struct pending_ends *a, const struct pairing *p, const struct track *track,
-                           const struct pairing_end_of *how)
+                           const struct pairing_how *how)
 {
 	return &a->buckets[hash_async(p, track_process(track)->index, how) & (BUCKETS - 1)];
 }
@@ -87,7 +87,7 @@ static void free_end(struct pending_ends *a, struct pairing *p, struct pending_e
 
 /* Retains an END without an open span.  Returns true if it is retained: the event is no longer needed. */
 static bool retain_end(struct pending_ends *a, struct pairing *p, struct batch *b, const struct event *e,
-                       const struct pairing_end_of *how)
+                       const struct pairing_how *how)
 {
 	const struct slice name = how->lasting ? SLICE_NONE : e->name;
 	const uint32_t n = how->fields ? e->nfields : 0;
@@ -120,7 +120,7 @@ static bool retain_end(struct pending_ends *a, struct pairing *p, struct batch *
 
 /* Returns the link to the earliest retained end that is not before the begin e, or NULL. */
 static uint32_t *find_end(const struct pending_ends *a, const struct pairing *p, const struct event *e,
-                          const struct pairing_end_of *how)
+                          const struct pairing_how *how)
 {
 	uint32_t *link = bucket_of(a, p, e->track, how), *best = NULL;
 
@@ -137,7 +137,7 @@ static uint32_t *find_end(const struct pending_ends *a, const struct pairing *p,
 
 /* If the end of this BEGIN preceded it, turns e into the span and returns true. */
 static bool match_end(struct pending_ends *a, struct pairing *p, struct batch *b, struct event *e,
-                      const struct pairing_end_of *how)
+                      const struct pairing_how *how)
 {
 	uint32_t *const link = a->buckets != NULL ? find_end(a, p, e, how) : NULL;
 
@@ -250,19 +250,15 @@ static void free_slot(struct pairing *p, struct open_span *s, struct batch *b)
 
 /* ---- lists ---- */
 
-static uint32_t *async_bucket(const struct pairing *p, const struct track *track,
-                              const struct pairing_end_of *how)
-{
-	const uint32_t owner = (how->flags & PAIRING_ANYWHERE) != 0 ? 0 : track_process(track)->index;
-
-	return &p->buckets[hash_async(p, owner, how) & (ASYNC_BUCKETS - 1)];
-}
-
 /* Returns the head of the list that a span belongs to. */
-static uint32_t *list_of(const struct pairing *p, const struct track *track, const struct pairing_end_of *how)
+static uint32_t *list_of(const struct pairing *p, const struct track *track, const struct pairing_how *how)
 {
 	if ((how->flags & PAIRING_ASYNC) != 0)
-		return async_bucket(p, track, how);
+		return &p->buckets[hash_async(
+		                       p,
+		                       (how->flags & PAIRING_ANYWHERE) != 0 ? 0 : track_process(track)->index,
+		                       how) &
+		                   (ASYNC_BUCKETS - 1)];
 	struct open_track *const t = &p->tracks[track->index];
 	return (how->flags & PAIRING_STATE) != 0 ? &t->states : &t->top;
 }
@@ -272,7 +268,7 @@ static bool is_same_process(const struct open_span *s, const struct track *track
 	return track_process(s->track) == track_process(track);
 }
 
-static bool matches(const struct open_span *s, const struct track *track, const struct pairing_end_of *how)
+static bool matches(const struct open_span *s, const struct track *track, const struct pairing_how *how)
 {
 	if ((how->name.p != NULL && !slice_equal(s->name, how->name)) ||
 	    (how->cls != NULL && s->cls != how->cls && !slice_equal(s->cls->name, how->cls->name)) ||
@@ -287,8 +283,7 @@ static bool matches(const struct open_span *s, const struct track *track, const 
 }
 
 /* Returns the link to the span that an end closes, or NULL. */
-static uint32_t *find_open(const struct pairing *p, const struct track *track,
-                           const struct pairing_end_of *how)
+static uint32_t *find_open(const struct pairing *p, const struct track *track, const struct pairing_how *how)
 {
 	uint32_t *elsewhere = NULL;
 
@@ -309,7 +304,7 @@ static uint32_t *find_open(const struct pairing *p, const struct track *track,
 
 /* ---- spans beyond the limits ---- */
 
-static uint64_t beyond_key(const struct track *track, const struct pairing_end_of *how)
+static uint64_t beyond_key(const struct track *track, const struct pairing_how *how)
 {
 	const struct track *const t = (how->flags & PAIRING_ASYNC) != 0 ? track_process(track) : track;
 
@@ -318,7 +313,7 @@ static uint64_t beyond_key(const struct track *track, const struct pairing_end_o
 
 /* Returns the counts of a track, or NULL for async spans. */
 static uint32_t *beyond_of_track(const struct pairing *p, const struct track *track,
-                                 const struct pairing_end_of *how)
+                                 const struct pairing_how *how)
 {
 	return (how->flags & PAIRING_ASYNC) == 0 && track->index < p->ntracks
 	           ? &p->tracks[track->index].beyond
@@ -326,7 +321,7 @@ static uint32_t *beyond_of_track(const struct pairing *p, const struct track *tr
 }
 
 static uint32_t beyond_count(const struct pairing *p, const struct track *track,
-                             const struct pairing_end_of *how)
+                             const struct pairing_how *how)
 {
 	const uint32_t *const sum = beyond_of_track(p, track, how);
 	const bool any = p->nbeyond > 0 && (sum == NULL || *sum > 0);
@@ -335,7 +330,7 @@ static uint32_t beyond_count(const struct pairing *p, const struct track *track,
 	return n == TABLE_NONE ? 0 : n;
 }
 
-static void beyond_set(struct pairing *p, const struct track *track, const struct pairing_end_of *how,
+static void beyond_set(struct pairing *p, const struct track *track, const struct pairing_how *how,
                        uint32_t n)
 {
 	const uint32_t old = beyond_count(p, track, how);
@@ -350,7 +345,7 @@ static void beyond_set(struct pairing *p, const struct track *track, const struc
 }
 
 /* Whether an END belongs to a span that was only counted, which it ends. */
-static bool drop_beyond(struct pairing *p, const struct track *track, const struct pairing_end_of *how)
+static bool drop_beyond(struct pairing *p, const struct track *track, const struct pairing_how *how)
 {
 	const uint32_t n = beyond_count(p, track, how);
 
@@ -363,39 +358,28 @@ static bool drop_beyond(struct pairing *p, const struct track *track, const stru
 
 /* ---- the two ends ---- */
 
-/* Copies name and fields that do not outlive the batch. */
-static void retain_texts(struct pairing *p, const struct batch *b, const struct event *e, struct open_span *s,
-                         const struct pairing_end_of *how)
+struct slice pairing_retain(struct pairing *p, const struct batch *b, const struct event *e,
+                            const struct pairing_how *how, uint32_t limit, struct retained_spare *spare,
+                            struct retained **kept)
 {
 	const struct slice name = how->lasting ? SLICE_NONE : e->name;
-	const uint32_t left = PAIRING_BYTES - p->retained_bytes, n = how->fields ? e->nfields : 0;
+	const uint32_t n = how->fields ? e->nfields : 0;
 
-	s->retained = how->kept;
-	if (how->kept != NULL) {
-		p->retained_bytes += how->kept->bytes;
-		return;
-	}
+	*kept = NULL;
 	if (n == 0 && how->lasting)
-		return;
+		return e->name;
 	enum retained_made made =
-	    retained_new(&s->retained, name, e->cls, b->fields + e->first_field, n, left, &p->spare);
+	    retained_new(kept, name, e->cls, b->fields + e->first_field, n, limit, spare);
 	if (made == RETAINED_TOO_MUCH && n > 0) {
 		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_FIELDS_LEFT_OUT], e->offset, 1);
-		made = how->lasting ? RETAINED_MADE
-		                    : retained_new(&s->retained, name, e->cls, NULL, 0, left, &p->spare);
-	}
-	if (made != RETAINED_MADE)
-		s->name = e->cls->name;
-	if (s->retained != NULL) {
-		p->retained_bytes += s->retained->bytes;
-		if (!how->lasting)
-			s->name = s->retained->name;
+		made = how->lasting ? RETAINED_MADE : retained_new(kept, name, e->cls, NULL, 0, limit, spare);
 	}
 	p->failed |= made == RETAINED_NO_MEMORY;
+	return how->lasting ? e->name : *kept != NULL ? (*kept)->name : e->cls->name;
 }
 
 /* Ensures the list that a span belongs to. */
-static bool reserve_list(struct pairing *p, const struct event *e, const struct pairing_end_of *how)
+static bool reserve_list(struct pairing *p, const struct event *e, const struct pairing_how *how)
 {
 	if ((how->flags & PAIRING_ASYNC) != 0 && p->buckets == NULL) {
 		p->buckets = calloc(ASYNC_BUCKETS, sizeof *p->buckets);
@@ -407,7 +391,7 @@ static bool reserve_list(struct pairing *p, const struct event *e, const struct 
 	return ok;
 }
 
-static bool has_capacity(const struct pairing *p, const struct event *e, const struct pairing_end_of *how)
+static bool has_capacity(const struct pairing *p, const struct event *e, const struct pairing_how *how)
 {
 	const bool listed = (how->flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0;
 
@@ -418,7 +402,7 @@ static bool has_capacity(const struct pairing *p, const struct event *e, const s
 
 /* Adds the open span. */
 static void open_span(struct pairing *p, const struct batch *b, const struct event *e,
-                      const struct pairing_end_of *how)
+                      const struct pairing_how *how)
 {
 	const bool listed = reserve_list(p, e, how), room = listed && has_capacity(p, e, how);
 	struct open_span *const s = room ? take_slot(p) : NULL;
@@ -440,7 +424,11 @@ static void open_span(struct pairing *p, const struct batch *b, const struct eve
 	s->track = e->track;
 	s->pair = how->pair;
 	s->flags = how->flags;
-	retain_texts(p, b, e, s, how);
+	s->retained = how->kept;
+	if (how->kept == NULL)
+		s->name =
+		    pairing_retain(p, b, e, how, PAIRING_BYTES - p->retained_bytes, &p->spare, &s->retained);
+	p->retained_bytes += s->retained != NULL ? s->retained->bytes : 0;
 	uint32_t *const list = list_of(p, e->track, how);
 	s->below = *list;
 	*list = (uint32_t)(s - p->spans) + 1;
@@ -449,7 +437,7 @@ static void open_span(struct pairing *p, const struct batch *b, const struct eve
 }
 
 enum pairing_result pairing_begin(struct pairing *p, struct batch *b, struct event *e,
-                                  const struct pairing_end_of *how)
+                                  const struct pairing_how *how)
 {
 	if ((how->flags & PAIRING_ASYNC) != 0 && match_end(&p->pending, p, b, e, how))
 		return PAIRING_SPAN;
@@ -485,7 +473,7 @@ static void make_span(const struct open_span *s, struct event *e)
 }
 
 static enum pairing_result close_span(struct pairing *p, struct batch *b, struct event *e,
-                                      const struct pairing_end_of *how)
+                                      const struct pairing_how *how)
 {
 	if (p->nbeyond > 0 && how->key == 0 && drop_beyond(p, e->track, how))
 		return PAIRING_DROPPED;
@@ -508,7 +496,7 @@ static enum pairing_result close_span(struct pairing *p, struct batch *b, struct
 }
 
 enum pairing_result pairing_end(struct pairing *p, struct batch *b, struct event *e,
-                                const struct pairing_end_of *how)
+                                const struct pairing_how *how)
 {
 	const enum pairing_result result = close_span(p, b, e, how);
 

@@ -324,12 +324,11 @@ static void insert_flat(struct nest_lane *l, const struct nest_span *x, const st
 	struct nest_span *const to = l->spans + at->first;
 
 	if (at->within) {
-		if (l->lost_inner < x->end)
-			l->lost_inner = x->end;
+		raise(&l->lost_inner, x->end);
 		return;
 	}
-	if (inner > 0 && l->lost_inner < l->spans[at->pos - 1].end)
-		l->lost_inner = l->spans[at->pos - 1].end;
+	if (inner > 0)
+		raise(&l->lost_inner, l->spans[at->pos - 1].end);
 	memmove(to + 1, to + inner, (l->n - at->pos) * sizeof *to);
 	*to = *x;
 	to->size = 1;
@@ -495,9 +494,9 @@ void nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x,
 	find_lane(n, t, x, &at, &r);
 	const bool kept = !r.dropped && insert_span(n, t, x, &at, &r);
 	r.inexact |= !kept;
-	if (!kept && t->missed < x->end)
-		t->missed = x->end;
-	if ((!kept || r.lane > 0) && t->apart < x->end)
-		t->apart = x->end;
+	if (!kept)
+		raise(&t->missed, x->end);
+	if (!kept || r.lane > 0)
+		raise(&t->apart, x->end);
 	*out = r;
 }

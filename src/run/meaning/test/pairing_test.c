@@ -65,7 +65,7 @@ static void add_field(struct interpret_rig *g, struct event *e, struct slice nam
 }
 
 static void begin(struct interpret_rig *g, unsigned track, struct slice name, uint64_t ts,
-                  struct pairing_end_of how)
+                  struct pairing_how how)
 {
 	struct event e = event_of(g, track, name, ts);
 
@@ -74,7 +74,7 @@ static void begin(struct interpret_rig *g, unsigned track, struct slice name, ui
 }
 
 static enum pairing_result finish(struct interpret_rig *g, unsigned track, uint64_t ts,
-                                  struct pairing_end_of how, struct event *e)
+                                  struct pairing_how how, struct event *e)
 {
 	*e = event_of(g, track, SLICE_LIT("end"), ts);
 	pairing_see(&g->p, e->track, ts);
@@ -95,7 +95,7 @@ struct oracle {
 };
 
 /* Returns the latest open span that the end closes, or NULL. */
-static struct opened *oracle_find(struct oracle *o, unsigned track, struct pairing_end_of how)
+static struct opened *oracle_find(struct oracle *o, unsigned track, struct pairing_how how)
 {
 	for (size_t i = o->n; i-- > 0;) {
 		struct opened *const s = &o->all[i];
@@ -145,9 +145,9 @@ static uint64_t expect_rest(struct interpret_rig *g, struct oracle *o)
 	return instants;
 }
 
-static struct pairing_end_of random_end(uint64_t *seed)
+static struct pairing_how random_end(uint64_t *seed)
 {
-	struct pairing_end_of how = { .lasting = true };
+	struct pairing_how how = { .lasting = true };
 
 	switch (next_random(seed) % 8) {
 	case 0:
@@ -180,7 +180,7 @@ Test(pairing, like_the_slow_way)
 	stage_init(&g);
 	for (uint64_t i = 1; i <= N; i++) {
 		const unsigned track = (unsigned)(next_random(&seed) % TRACKS);
-		const struct pairing_end_of how = random_end(&seed);
+		const struct pairing_how how = random_end(&seed);
 		struct opened *const want = oracle_find(&o, track, how);
 		const size_t open = count_open(&o);
 		/* few spans are open at a time, so that the search is not cut short */
@@ -217,7 +217,7 @@ Test(pairing, like_the_slow_way)
 Test(pairing, fields_of_both_ends)
 {
 	struct interpret_rig g;
-	const struct pairing_end_of how = { .pair = 1, .fields = true };
+	const struct pairing_how how = { .pair = 1, .fields = true };
 	char text[] = "hello", list_text[] = "in";
 	struct value items[2] = { { .type = VALUE_U8, .u64 = 9 }, value_string(slice_str(list_text)) };
 
@@ -254,8 +254,8 @@ Test(pairing, ends_that_fit_badly)
 {
 	struct interpret_rig g;
 	struct event e;
-	const struct pairing_end_of a = { .pair = 1, .lasting = true }, b = { .pair = 2, .lasting = true },
-	                            any = { .pair = 0 };
+	const struct pairing_how a = { .pair = 1, .lasting = true }, b = { .pair = 2, .lasting = true },
+	                         any = { .pair = 0 };
 
 	stage_init(&g);
 	cr_assert_eq(finish(&g, 3, 1, a, &e), PAIRING_ALONE);
@@ -276,7 +276,7 @@ Test(pairing, ends_that_fit_badly)
 Test(pairing, unfinished_ones_last_to_the_end)
 {
 	struct interpret_rig g;
-	const struct pairing_end_of a = { .pair = 1, .lasting = true, .fields = true };
+	const struct pairing_how a = { .pair = 1, .lasting = true, .fields = true };
 	bool more;
 
 	stage_init(&g);
@@ -289,7 +289,7 @@ Test(pairing, unfinished_ones_last_to_the_end)
 	struct event e = event_of(&g, 0, SLICE_LIT("running"), 15);
 	e.track = below;
 	cr_assert_eq(
-	    pairing_begin(&g.p, &g.batch, &e, &(struct pairing_end_of){ .pair = 9, .flags = PAIRING_STATE }),
+	    pairing_begin(&g.p, &g.batch, &e, &(struct pairing_how){ .pair = 9, .flags = PAIRING_STATE }),
 	    PAIRING_OPEN);
 	batch_recycle(&g.batch);
 	more = pairing_finish(&g.p, &g.batch, true);
@@ -308,8 +308,7 @@ Test(pairing, depth_is_bounded)
 {
 	struct interpret_rig g;
 	struct event e;
-	const struct pairing_end_of how = { .pair = 1, .lasting = true },
-	                            other = { .pair = 2, .lasting = true };
+	const struct pairing_how how = { .pair = 1, .lasting = true }, other = { .pair = 2, .lasting = true };
 	const uint64_t n = PAIRING_TRACK + 10;
 	uint64_t spans = 0, dropped = 0;
 
@@ -336,7 +335,7 @@ Test(pairing, depth_is_bounded)
 Test(pairing, a_crowded_track_does_not_slow_others)
 {
 	struct interpret_rig g;
-	const struct pairing_end_of how = { .pair = 1, .lasting = true };
+	const struct pairing_how how = { .pair = 1, .lasting = true };
 	uint64_t ts = 0;
 
 	stage_init(&g);
@@ -369,10 +368,10 @@ Test(pairing, all_tracks_share_the_room)
 	stage_init(&g);
 	for (uint64_t i = 0; i < PAIRING_ALL + 100; i++)
 		begin(&g, 0, SLICE_LIT("task"), i,
-		      (struct pairing_end_of){ .pair = 1, .key = i, .flags = PAIRING_ASYNC });
+		      (struct pairing_how){ .pair = 1, .key = i, .flags = PAIRING_ASYNC });
 	cr_assert_eq(g.p.n, PAIRING_ALL);
 	cr_assert_eq(finish(&g, 4, PAIRING_ALL,
-	                    (struct pairing_end_of){ .pair = 1, .key = 5, .flags = PAIRING_ASYNC }, &e),
+	                    (struct pairing_how){ .pair = 1, .key = 5, .flags = PAIRING_ASYNC }, &e),
 	             PAIRING_SPAN);
 	cr_assert(e.ts == 5 && e.track == g.tracks[0], "it may end elsewhere");
 	while (more) {
@@ -389,7 +388,7 @@ Test(pairing, bytes_are_bounded)
 	struct interpret_rig g;
 	struct event e;
 	char *const big = calloc(1, 1 << 20);
-	const struct pairing_end_of how = { .pair = 1, .fields = true };
+	const struct pairing_how how = { .pair = 1, .fields = true };
 
 	stage_init(&g);
 	for (uint64_t i = 0; i < 20; i++) {

@@ -54,7 +54,7 @@ static void tear_down(struct scene *s)
 /* The task's number is its key, its offset and its one field. */
 static void give(struct scene *s, uint32_t task, bool begin, uint64_t ts, const struct track *track)
 {
-	const struct pairing_end_of how = {
+	const struct pairing_how how = {
 		.pair = 1, .flags = PAIRING_ASYNC, .lasting = true, .fields = true, .key = task / 2
 	};
 	struct life *const life = &s->lives[task];
@@ -138,7 +138,7 @@ Test(pending_end, any_order)
 /* Passes an end at 20, with a field, and then its begin at 10, with another. */
 static void give_fields(struct scene *s, bool with_begin)
 {
-	const struct pairing_end_of how = {
+	const struct pairing_how how = {
 		.pair = 1, .flags = PAIRING_ASYNC, .lasting = true, .fields = true, .key = 1
 	};
 	struct event e = {
@@ -197,18 +197,18 @@ Test(pending_end, not_backwards)
 /* Beyond the limit no end is retained, and retained ends still find their begins. */
 Test(pending_end, full)
 {
-	const struct pairing_end_of how = { .pair = 1, .flags = PAIRING_ASYNC, .lasting = true };
+	const struct pairing_how how = { .pair = 1, .flags = PAIRING_ASYNC, .lasting = true };
 	struct scene s;
 
 	set_up(&s);
 	struct event e = { .ts = 10, .name = SLICE_LIT("life"), .cls = s.cls, .track = s.tracks[0] };
 	for (uint32_t i = 0; i <= PENDING_END_MAX; i++) {
-		struct pairing_end_of end = how;
+		struct pairing_how end = how;
 		end.key = i;
 		cr_assert_eq(pairing_end(&s.pairing, &s.b, &e, &end),
 		             i < PENDING_END_MAX ? PAIRING_OPEN : PAIRING_ALONE);
 	}
-	struct pairing_end_of begin = how;
+	struct pairing_how begin = how;
 	begin.key = 77;
 	cr_assert_eq(pairing_begin(&s.pairing, &s.b, &e, &begin), PAIRING_SPAN);
 	cr_expect_eq(e.dur, 0);
