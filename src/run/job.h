@@ -191,6 +191,12 @@ static inline bool job_reads_ahead(const struct pipeline_job *job)
 	       (job->read.ahead == READ_AHEAD_TO_SORT && job->arrange.order != ORDER_FILE);
 }
 
+static inline void job_progress(const struct pipeline_job *job, const struct input *in)
+{
+	if (job->to.hooks.progress != NULL)
+		job->to.hooks.progress(job->to.hooks.ctx, in);
+}
+
 /* The findings of an input of the job. */
 static inline void job_findings(const struct pipeline_job *job, struct findings *j, const char *path)
 {

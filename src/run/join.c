@@ -238,10 +238,9 @@ static void take_facts(void *ctx, struct pipeline *p)
 static void show_progress(void *ctx, const struct input *in)
 {
 	const struct look_slot *const l = ctx;
-	const struct pipeline_hooks *const h = &l->look->like->to.hooks;
 
-	if (h->progress != NULL && atomic_load(&l->look->taken) == l->number)
-		h->progress(h->ctx, in);
+	if (atomic_load(&l->look->taken) == l->number)
+		job_progress(l->look->like, in);
 }
 
 static void look_at_part(void *ctx, size_t slot)

@@ -501,14 +501,7 @@ static void check_trace(struct pipeline *p)
 	s.location.path = s.location.operand = s.findings.path;
 	s.location.in_folder = p->reading->operands.list[0].folder;
 	s.unreadable = c->unreadable || c->incomplete;
-	s.reader = (struct reader){
-		.format = c->format,
-		.trace = &p->trace,
-		.findings = &s.findings,
-		.want = c->want,
-		.options = p->job->in.options,
-		.shared = c->shared,
-	};
+	s.reader = source_reader(&s, &s.findings);
 	if (c->lacks_inputs)
 		snprintf(s.reader.unreadable, sizeof s.reader.unreadable, "an input cannot be read");
 	if (p->reading->ended == STAGE_END && c->shared != NULL && format_trace_ops(c->format)->check != NULL)

@@ -67,11 +67,6 @@ static void reader_enter(struct ahead *a)
 	a->gated++;
 }
 
-static bool is_worth_it(const struct ahead *a)
-{
-	return a->put < AHEAD_JUDGED || a->gated <= a->put / 2;
-}
-
 /* Returns false if the thread ends. */
 static bool put(struct ahead *a, struct read_batch r)
 {
@@ -83,7 +78,8 @@ static bool put(struct ahead *a, struct read_batch r)
 		batch_release(r.batch);
 	} else {
 		a->ring[a->put++ % AHEAD_BATCHES] = r;
-		a->over = r.status != STAGE_MORE || !is_worth_it(a);
+		const bool waits_much = a->put >= AHEAD_JUDGED && a->gated > a->put / 2;
+		a->over = r.status != STAGE_MORE || waits_much;
 	}
 	const bool ends = a->over || a->stop;
 	if (ends || (a->waiting && a->put - a->taken >= AHEAD_FEW))

@@ -124,14 +124,6 @@ static bool is_empty(const struct mark_page *p)
 	return any == 0;
 }
 
-/* Starts an empty page; the previous one becomes an entry. */
-static void begin_page(struct mark_set *s, struct mark_page *p, uint64_t number)
-{
-	if (!is_empty(p))
-		add_entry(s, p->words);
-	*p = (struct mark_page){ { number } };
-}
-
 static void add_to_page(struct mark_set *s, uint64_t key)
 {
 	const uint64_t number = key >> MARK_PAGE_BITS;
@@ -141,8 +133,11 @@ static void add_to_page(struct mark_set *s, uint64_t key)
 		return;
 	}
 	struct mark_page *const p = mark_page_at(s, number);
-	if (p->words[0] != number)
-		begin_page(s, p, number);
+	if (p->words[0] != number) { /* its page becomes an entry */
+		if (!is_empty(p))
+			add_entry(s, p->words);
+		*p = (struct mark_page){ { number } };
+	}
 	mark_page_set(p, key);
 }
 
@@ -174,25 +169,25 @@ void mark_set_add_other(struct mark_set *s, uint64_t key)
 
 /* ---- merging ---- */
 
-/* The rest of a run, and the part of it in memory. */
-struct run_part {
+/* The rest of a run: its next entries in memory, and what is left in the file. */
+struct run_rest {
 	struct mark_run left;
 	const uint64_t *p, *end;
 	uint64_t *buffer;
 };
 
 struct merging {
-	struct run_part *parts;
+	struct run_rest *rests;
 	uint64_t *buffers;
 	uint32_t size; /* words of each buffer: whole entries */
 	uint64_t *out;
 	uint32_t n; /* words of out */
 };
 
-/* Ensures an entry of run i in memory, at m->parts[i].p, and returns it for the merge. */
+/* Ensures an entry of run i in memory, at m->rests[i].p, and returns it for the merge. */
 static struct merge_entry current_entry(struct mark_set *s, struct merging *m, uint32_t i)
 {
-	struct run_part *const r = &m->parts[i];
+	struct run_rest *const r = &m->rests[i];
 
 	if (r->p == r->end) {
 		const uint64_t left = r->left.n * entry_words(s), n = left < m->size ? left : m->size;
@@ -205,12 +200,6 @@ static struct merge_entry current_entry(struct mark_set *s, struct merging *m, u
 		r->end = r->buffer + n;
 	}
 	return (struct merge_entry){ *r->p, i };
-}
-
-static struct merge_entry next_entry(struct mark_set *s, struct merging *m, uint32_t i)
-{
-	m->parts[i].p += entry_words(s);
-	return current_entry(s, m, i);
 }
 
 static void flush_output(struct mark_set *s, struct merging *m)
@@ -247,9 +236,12 @@ static void merge_all(struct mark_set *s, struct merging *m, const struct merge_
 		return;
 	}
 	const uint64_t at = s->file.size;
-	for (struct merge_entry e = merge.first; e.source < MERGE_ENDED && !s->no_memory;
-	     e = merge_next(&merge, next_entry(s, m, e.source)))
-		output_entry(s, m, m->parts[e.source].p);
+	for (struct merge_entry e = merge.first; e.source < MERGE_ENDED && !s->no_memory;) {
+		struct run_rest *const r = &m->rests[e.source];
+		output_entry(s, m, r->p);
+		r->p += entry_words(s);
+		e = merge_next(&merge, current_entry(s, m, e.source));
+	}
 	flush_output(s, m);
 	s->no_memory |= s->file.failed != SPILL_NOTHING;
 	s->runs[0] = (struct mark_run){ .at = at, .n = s->total };
@@ -266,20 +258,20 @@ static void merge_runs(struct mark_set *s)
 	if (m.size < MARK_SET_BLOCK)
 		m.size = MARK_SET_BLOCK;
 	m.size -= m.size % entry_words(s);
-	m.parts = calloc(s->nruns, sizeof *m.parts);
+	m.rests = calloc(s->nruns, sizeof *m.rests);
 	m.buffers = malloc(((size_t)s->nruns + 1) * m.size * sizeof *m.buffers);
-	if (first == NULL || m.parts == NULL || m.buffers == NULL) {
+	if (first == NULL || m.rests == NULL || m.buffers == NULL) {
 		s->no_memory = true;
 	} else {
 		m.out = m.buffers + (size_t)s->nruns * m.size;
 		for (uint32_t i = 0; i < s->nruns; i++) {
-			m.parts[i].left = s->runs[i];
-			m.parts[i].buffer = m.buffers + (size_t)i * m.size;
+			m.rests[i].left = s->runs[i];
+			m.rests[i].buffer = m.buffers + (size_t)i * m.size;
 			first[i] = current_entry(s, &m, i);
 		}
 		merge_all(s, &m, first);
 	}
-	free(m.parts);
+	free(m.rests);
 	free(m.buffers);
 	free(first);
 }

@@ -285,17 +285,13 @@ uint64_t record_marks_next(struct record_marks *m, uint32_t input, uint64_t offs
 	return next >> m->shift == input ? next - high : UINT64_MAX;
 }
 
-static void mark_input_free(struct mark_input *c)
-{
-	mark_cursor_free(&c->cursor);
-	mark_cursor_free(&c->begin);
-	mark_cursor_free(&c->end);
-}
-
 void record_marks_free(struct record_marks *m)
 {
-	for (uint32_t i = 0; i < m->ncursors; i++)
-		mark_input_free(&m->cursors[i]);
+	for (uint32_t i = 0; i < m->ncursors; i++) {
+		mark_cursor_free(&m->cursors[i].cursor);
+		mark_cursor_free(&m->cursors[i].begin);
+		mark_cursor_free(&m->cursors[i].end);
+	}
 	for (uint32_t i = 0; i < m->ninputs; i++)
 		if (m->inputs[i] != NULL) {
 			mark_cursor_free(&m->inputs[i]->extent);

@@ -1,5 +1,5 @@
-/* Operands of the command line as lists of files, the traces that they form, and the cache of vocabularies.
- * Folders and archives are listed once per run, so that all passes read the same files. */
+/* Operands of the command line as lists of files, and the traces that they form.  Folders and archives are
+ * listed once per run, so that all passes read the same files. */
 #include "run/read/operands.h"
 
 #include <stdio.h>
@@ -7,93 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "check/rules.h"
 #include "format/registry.h"
-#include "vocab/vocab.h"
-
-/* ---- vocabularies ---- */
-
-struct vocabularies_row {
-	const struct format *format;
-	const struct vocabulary *vocabulary;
-	struct vocabulary *owned; /* the same, or NULL: borrowed */
-};
-
-static void report_no_memory(const struct pipeline_job *job)
-{
-	struct findings findings;
-
-	job_findings(job, &findings, job->in.npaths > 0 && job->in.paths[0] != NULL ? job->in.paths[0] : "");
-	finding_add(&findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "out of memory");
-	findings_free(&findings);
-}
-
-static bool add_file_text(struct vocabulary *v, const struct pipeline_job *job, const char *path,
-                          struct slice text)
-{
-	struct findings findings;
-
-	job_findings(job, &findings, path);
-	const bool ok = vocab_add_text(v, text.p, text.n, &findings, NULL);
-	findings_free(&findings);
-	if (!ok && vocab_no_memory(v))
-		report_no_memory(job);
-	return ok;
-}
-
-static struct vocabulary *load_vocabulary(const struct pipeline_job *job, const struct format *format)
-{
-	struct vocabulary *const v = vocab_new(format->name);
-	const struct slice builtin = vocab_builtin(format->name);
-	bool ok = v != NULL;
-
-	if (!ok)
-		report_no_memory(job);
-	for (size_t i = 0; ok && i < job->in.nschemas; i++)
-		ok = add_file_text(v, job, job->in.schemas[i].path, job->in.schemas[i].text);
-	if (ok && builtin.p != NULL)
-		ok = add_file_text(v, job, "(built in)", builtin);
-	if (ok)
-		return v;
-	vocab_free(v);
-	return NULL;
-}
-
-static bool add_row(struct vocabularies *m, const struct format *format, const struct vocabulary *v,
-                    struct vocabulary *owned)
-{
-	if (!array_resize(&m->rows, m->n + 1, sizeof *m->rows))
-		return false;
-	m->rows[m->n++] = (struct vocabularies_row){ format, v, owned };
-	return true;
-}
-
-const struct vocabulary *vocabularies_of(struct vocabularies *m, const struct pipeline_job *job,
-                                         const struct format *format)
-{
-	for (size_t i = 0; i < m->n; i++)
-		if (m->rows[i].format == format)
-			return m->rows[i].vocabulary;
-	struct vocabulary *const v = load_vocabulary(job, format);
-	if (v == NULL || add_row(m, format, v, v))
-		return v;
-	vocab_free(v);
-	report_no_memory(job);
-	return NULL;
-}
-
-bool vocabularies_borrow(struct vocabularies *m, const struct format *format, const struct vocabulary *v)
-{
-	return add_row(m, format, v, NULL);
-}
-
-void vocabularies_free(struct vocabularies *m)
-{
-	for (size_t i = 0; i < m->n; i++)
-		vocab_free(m->rows[i].owned);
-	free(m->rows);
-	*m = (struct vocabularies){ .n = 0 };
-}
 
 /* ---- trace groups ---- */
 
@@ -127,15 +41,6 @@ static bool add_path(struct trace_group *t, char *path)
 	return true;
 }
 
-/* The prefix of the path that identifies its trace; empty: the operand. */
-static struct slice trace_path(const struct grouping *g, const struct format *format, const char *path)
-{
-	const struct trace_ops *const ops = format_trace_ops(format);
-	const size_t n = ops->common_path_length != NULL ? ops->common_path_length(path) : 0;
-
-	return slice_of(path, n > strlen(g->operand->path) ? n : 0);
-}
-
 /* The name of a trace: the folder of its files, or their common prefix and *. */
 static char *shared_name(struct slice path, const char *file)
 {
@@ -151,7 +56,10 @@ static char *shared_name(struct slice path, const char *file)
 /* The group of this trace. */
 static struct trace_group *group_of(struct grouping *g, const struct format *format, const char *file)
 {
-	const struct slice path = trace_path(g, format, file);
+	const struct trace_ops *const ops = format_trace_ops(format);
+	const size_t n = ops->common_path_length != NULL ? ops->common_path_length(file) : 0;
+	/* the prefix that identifies the trace; empty: the operand */
+	const struct slice path = slice_of(file, n > strlen(g->operand->path) ? n : 0);
 	const struct slice key = arena_printf(&g->arena, "%s %.*s", format->name, (int)path.n, path.p);
 	const uint32_t known = key.p != NULL ? tabletext_get(&g->index, key) : TABLE_NONE;
 
@@ -211,14 +119,6 @@ static bool join_without_input(struct grouping *g)
 	return true;
 }
 
-/* A single trace has the name of its folder; several have separate names. */
-static void name_groups(const struct grouping *g)
-{
-	for (uint32_t i = g->first; i < g->all->n && g->all->n - g->first > 1; i++)
-		if (g->all->list[i].path != NULL)
-			g->all->list[i].operand.path = g->all->list[i].path;
-}
-
 /* A group for problems of a folder, and for a folder without a trace. */
 static bool add_problems(struct trace_groups *all, const struct operand *o)
 {
@@ -245,7 +145,10 @@ static bool add_folder(struct trace_groups *all, const struct operand *o)
 	arena_free(&g.arena);
 	if (!ok || !join_without_input(&g))
 		return false;
-	name_groups(&g);
+	/* a single trace has the name of its folder; several have separate names */
+	for (uint32_t i = g.first; i < all->n && all->n - g.first > 1; i++)
+		if (all->list[i].path != NULL)
+			all->list[i].operand.path = all->list[i].path;
 	return true;
 }
 

@@ -79,7 +79,7 @@ const struct format *format_of_input(const struct input *in, bool *no_memory);
 /* The format by the content of a file; NULL: it is not recognised, cannot be read, or is no file. */
 const struct format *format_of_content(const char *path);
 
-/* ---- vocabularies ---- */
+/* ---- vocabularies (vocabularies.c) ---- */
 
 /* A vocabulary of the user (tracetool-vocabulary(5)); its text was validated. */
 struct schema_file {

@@ -53,13 +53,8 @@ static void check_sidecar(struct reading *r, const struct format *format, const 
 	s.format = format;
 	s.dialect = "";
 	s.open = s.is_sidecar = true;
-	s.reader = (struct reader){ .format = format,
-		                    .trace = c->trace,
-		                    .findings = &s.findings,
-		                    .want = c->want,
-		                    .options = r->context->job->in.options,
-		                    .archive = o->archive,
-		                    .files = r->context->job->in.files };
+	s.location.archive = o->archive;
+	s.reader = source_reader(&s, &s.findings);
 	format_trace_ops(format)->check_sidecar(&s.reader);
 	s.unreadable = s.reader.unreadable[0] != '\0';
 	c->lacks_inputs |= s.findings.levels[LEVEL_ERROR] > 0;
@@ -248,7 +243,6 @@ static bool advance(struct reading *r)
 /* Events of the current source; *out NULL: it has ended and is closed. */
 static enum stage_status read_source(struct reading *r, struct batch **out)
 {
-	const struct pipeline_hooks *const h = hooks_of(r);
 	struct source *const s = &r->source;
 	struct batch *const b = batch_pool_take(r->pool);
 
@@ -260,8 +254,7 @@ static enum stage_status read_source(struct reading *r, struct batch **out)
 	while (s->status == READ_MORE && b->n == 0) {
 		source_next(s, b);
 		source_check_events(s, b);
-		if (h->progress != NULL)
-			h->progress(h->ctx, s->in);
+		job_progress(r->context->job, s->in);
 	}
 	if (b->n > 0) {
 		b->engine.findings = &s->findings;

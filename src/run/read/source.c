@@ -53,7 +53,7 @@ static void begin_findings(const struct trace_context *c, struct findings *j, co
 	j->gate = c->gate;
 }
 
-static struct reader reader_of(const struct source *s, struct findings *findings)
+struct reader source_reader(const struct source *s, struct findings *findings)
 {
 	const struct trace_context *const c = s->context;
 
@@ -99,7 +99,7 @@ static bool open_trace(struct source *s)
 		c->want &= ~((unsigned)WANT_RUNS | WANT_BARE);
 	if (ops->open == NULL)
 		return true;
-	struct reader r = reader_of(s, &c->findings);
+	struct reader r = source_reader(s, &c->findings);
 	c->unreadable = !ops->open(&r);
 	c->incomplete = r.unreadable[0] != '\0';
 	snprintf(c->why, sizeof c->why, "%s", r.unreadable);
@@ -457,7 +457,7 @@ bool source_start(struct source *s)
 		s->unreadable = true; /* the findings of the trace give the reason */
 		return false;
 	}
-	s->reader = reader_of(s, c->quiet ? NULL : &s->findings);
+	s->reader = source_reader(s, c->quiet ? NULL : &s->findings);
 	s->reader.in = s->in;
 	ok = ok && (s->reader.state = calloc(1, s->format->reader->state_size)) != NULL &&
 	     s->format->reader->open(&s->reader);

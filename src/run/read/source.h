@@ -124,6 +124,9 @@ bool source_begin(struct source *s, struct trace_context *c, struct source_locat
 /* A source without an input, for findings; it is closed like others. */
 struct source source_of_findings(struct trace_context *c, const char *path);
 
+/* A reader for it that reports to `findings`; without input and state. */
+struct reader source_reader(const struct source *s, struct findings *findings);
+
 /* Whether the input is a stream of the trace in a folder, also if it cannot be read. */
 bool source_is_stream(const struct source *s);
 

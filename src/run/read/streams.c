@@ -297,14 +297,12 @@ static bool begin(struct reading *r)
 static void fill_from_one(struct reading *r, struct batch *out)
 {
 	struct stream *const s = r->streams->list[0];
-	const struct pipeline_hooks *const h = &r->context->job->to.hooks;
 
 	r->streams->last = s;
 	while (s->source.in != NULL && s->source.status == READ_MORE && out->n == 0) {
 		source_next(&s->source, out);
 		source_check_events(&s->source, out);
-		if (h->progress != NULL)
-			h->progress(h->ctx, s->source.in);
+		job_progress(r->context->job, s->source.in);
 	}
 	out->engine.findings = &s->source.findings;
 }
@@ -312,7 +310,6 @@ static void fill_from_one(struct reading *r, struct batch *out)
 static void fill_from_all(struct reading *r, struct batch *out)
 {
 	struct streams *const all = r->streams;
-	const struct pipeline_hooks *const h = &r->context->job->to.hooks;
 
 	if (!all->begun) {
 		sort_streams(all);
@@ -328,8 +325,8 @@ static void fill_from_all(struct reading *r, struct batch *out)
 	hold_all(all, out);
 	out->engine.input_findings = all->findings;
 	out->engine.inputs = all->inputs;
-	if (h->progress != NULL && all->last != NULL && all->last->source.in != NULL)
-		h->progress(h->ctx, all->last->source.in);
+	if (all->last != NULL && all->last->source.in != NULL)
+		job_progress(r->context->job, all->last->source.in);
 }
 
 enum stage_status streams_next(struct reading *r, struct batch **out)

@@ -354,13 +354,10 @@ struct order_key event_head_key(const struct packed_head *h, struct order_rule r
 	return order_key_of(&e, rule);
 }
 
-static const char *unpack_bytes(const char **at, void *to, size_t n)
+static void unpack_bytes(const char **at, void *to, size_t n)
 {
-	const char *const p = *at;
-
-	memcpy(to, p, n);
+	memcpy(to, *at, n);
 	*at += n;
-	return p;
 }
 
 static uint32_t unpack_length(const char **at)
@@ -494,11 +491,10 @@ static bool unpack_fields(const char **at, struct batch *out, const struct event
 	return !lists || unpack_lists(at, out, fields, n);
 }
 
-/* rest: bytes after the head; the batch will point to texts there. */
-static bool unpack_event(struct batch *out, const struct packed_head *h, const char *rest,
-                         const struct event_shapes *shapes)
+bool event_unpack_in_place(struct batch *out, const struct packed_head *h, const struct event_shapes *shapes)
 {
 	struct event *const e = &out->events[out->n];
+	const char *rest = h->rest;
 
 	*e = *h->shape;
 	e->ts = h->ts;
@@ -517,24 +513,18 @@ static bool unpack_event(struct batch *out, const struct packed_head *h, const c
 	return true;
 }
 
-bool event_unpack_in_place(struct batch *out, const struct packed_head *h, const struct event_shapes *shapes)
-{
-	return unpack_event(out, h, h->rest, shapes);
-}
-
 bool event_unpack_copy(struct batch *out, const char *packed, const struct event_shapes *shapes)
 {
 	struct packed_head h;
 
 	event_read_head(&h, packed, shapes);
 	const size_t size = (size_t)(packed + event_packed_size(packed) - h.rest);
-	const char *rest = h.rest;
 	if (size > 0) {
 		char *const copy = arena_alloc(&out->scratch, size + EVENT_PACKED_SLACK);
 		if (copy == NULL)
 			return false;
 		memcpy(copy, h.rest, size);
-		rest = copy;
+		h.rest = copy;
 	}
-	return unpack_event(out, &h, rest, shapes);
+	return event_unpack_in_place(out, &h, shapes);
 }

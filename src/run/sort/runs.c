@@ -97,12 +97,6 @@ static void sift_up(struct run_heap *h, uint32_t at, uint32_t run)
 	h->active[at] = run;
 }
 
-static void reduce_bound(struct run_heap *h, const struct order_key *key)
-{
-	if (order_key_less(key, &h->bound))
-		h->bound = *key;
-}
-
 /* Adds waiting runs that precede the active ones, and sets the bound. */
 static void start_waiting(struct run_heap *h)
 {
@@ -114,10 +108,11 @@ static void start_waiting(struct run_heap *h)
 	}
 	h->bound = (struct order_key){ UINT64_MAX, UINT64_MAX, UINT32_MAX, 0 };
 	if (h->nstarted < h->n)
-		reduce_bound(h, &h->waiting[h->nstarted]);
+		h->bound = h->waiting[h->nstarted];
 	/* the children of the root; all others follow them */
 	for (uint32_t i = 1; i < 3 && i < h->nactive; i++)
-		reduce_bound(h, &h->keys[h->active[i]]);
+		if (order_key_less(&h->keys[h->active[i]], &h->bound))
+			h->bound = h->keys[h->active[i]];
 }
 
 /* Allocates for n runs.  Then all keys are set, and the heap is started. */
@@ -138,14 +133,6 @@ static void heap_start(struct run_heap *h)
 	}
 	order_sort(h->waiting, h->n, h->waiting + h->n);
 	start_waiting(h);
-}
-
-static void heap_free(struct run_heap *h)
-{
-	free(h->keys);
-	free(h->waiting);
-	free(h->active);
-	*h = (struct run_heap){ .n = 0 };
 }
 
 /* Called after an event of the first run; key: that of its next event. */
@@ -208,20 +195,15 @@ static bool advance(struct run_merge *m)
 	return true;
 }
 
-static bool allocate(struct run_merge *m, uint32_t n, uint64_t each)
-{
-	m->readers = calloc(n, sizeof *m->readers);
-	m->buffers = m->file != NULL ? malloc((size_t)(n * each) + EVENT_PACKED_SLACK) : NULL;
-	return heap_init(&m->heap, n) && m->readers != NULL && (m->buffers != NULL || m->file == NULL);
-}
-
 bool run_merge_init(struct run_merge *m, struct spill_file *f, const char *memory,
                     const struct spill_run *runs, uint32_t n, const struct run_rule *rule)
 {
 	const uint64_t each = f != NULL ? buffer_size(rule->memory, n) : 0;
 
 	*m = (struct run_merge){ .file = f, .rule = *rule };
-	if (!allocate(m, n, each))
+	m->readers = calloc(n, sizeof *m->readers);
+	m->buffers = f != NULL ? malloc((size_t)(n * each) + EVENT_PACKED_SLACK) : NULL;
+	if (!heap_init(&m->heap, n) || m->readers == NULL || (m->buffers == NULL && f != NULL))
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		const uint64_t end = runs[i].offset + runs[i].bytes;
@@ -244,7 +226,9 @@ void run_merge_free(struct run_merge *m)
 {
 	free(m->readers);
 	free(m->buffers);
-	heap_free(&m->heap);
+	free(m->heap.keys);
+	free(m->heap.waiting);
+	free(m->heap.active);
 	*m = (struct run_merge){ .readers = NULL };
 }
 

@@ -11,7 +11,7 @@
 #include "run/write/closure.h"
 
 /* Bytes of text in the events that are rendered together, and of output that is passed on early. */
-#define PORTION_BYTES (256U << 10)
+#define PIECE_BYTES (256U << 10)
 #define JOBS_A_THREAD 3
 #define JOBS_MIN 16 /* a thread is woken for half of them: waking costs as much as rendering one */
 
@@ -109,17 +109,13 @@ static bool begins_input(struct writing *w, const struct event *e, struct slice 
 	return begins;
 }
 
-/* Whether unread records are kept: their times and references are not known. */
-static bool keeps_long(const struct copier *c)
-{
-	return !c->selected && !c->run->rebased;
-}
-
 /* Passes the records of a batch to the copier, and joins the bytes that it keeps. */
 static void copy_records(struct writing *w, const struct batch *b, struct chunk *chunk)
 {
 	const struct copier_ops *const ops = w->to->copier;
 	struct copier *const c = &w->copier;
+	/* a record that is too long is not read: its time and its references are not known */
+	const bool keeps_long = !c->selected && !c->run->rebased;
 
 	if (!w->copying) { /* the survey ends: its records are read again */
 		w->copying = true;
@@ -139,7 +135,7 @@ static void copy_records(struct writing *w, const struct batch *b, struct chunk 
 			ops->input(c, b, e, b->bytes[i]);
 		if (!is_long)
 			ops->record(c, b, e, b->bytes[i]);
-		else if (keeps_long(c) && (ops->passed == NULL || ops->passed(c, e, b->bytes[i])))
+		else if (keeps_long && (ops->passed == NULL || ops->passed(c, e, b->bytes[i])))
 			copier_keep(c, b->bytes[i]);
 	}
 	(void)copier_text(c);
@@ -155,15 +151,15 @@ static bool in_parallel(const struct writing *w)
 
 /* Returns the end of the events from the i-th on that are rendered together: labels of several MiB each must
  * not all be rendered at once. */
-static uint32_t portion_end(const struct batch *b, uint32_t i, bool copies)
+static uint32_t piece_end(const struct batch *b, uint32_t i, bool copies)
 {
 	uint64_t bytes = 0;
 
-	if (!copies && i == 0 && b->engine.texts > 0 && b->engine.texts < PORTION_BYTES)
+	if (!copies && i == 0 && b->engine.texts > 0 && b->engine.texts < PIECE_BYTES)
 		return b->n;
-	for (; copies && i < b->n && bytes < PORTION_BYTES; i++)
+	for (; copies && i < b->n && bytes < PIECE_BYTES; i++)
 		bytes += b->bytes[i].n;
-	for (; i < b->n && bytes < PORTION_BYTES; i++) {
+	for (; i < b->n && bytes < PIECE_BYTES; i++) {
 		const struct event *const e = &b->events[i];
 		const struct field *f = b->fields + e->first_field, *const end = f + e->nfields;
 		bytes += e->name.n;
@@ -174,7 +170,7 @@ static uint32_t portion_end(const struct batch *b, uint32_t i, bool copies)
 }
 
 /* Renders a batch, on any thread or in order.  Waits for this job's turn before it outputs a chunk early. */
-static void render_portions(struct writing_job *job, size_t slot)
+static void render_pieces(struct writing_job *job, size_t slot)
 {
 	struct writing *const w = job->w;
 	const struct writer_ops *const ops = w->to->writer;
@@ -184,7 +180,7 @@ static void render_portions(struct writing_job *job, size_t slot)
 	do {
 		part.events = job->batch->events + i;
 		part.bytes = job->batch->bytes != NULL ? job->batch->bytes + i : NULL;
-		part.n = portion_end(job->batch, i, w->copies) - i;
+		part.n = piece_end(job->batch, i, w->copies) - i;
 		if (w->copies)
 			copy_records(w, &part, &job->chunk);
 		else if (ops->render != NULL)
@@ -193,7 +189,7 @@ static void render_portions(struct writing_job *job, size_t slot)
 			ops->write(w->writer.state, &part, &job->chunk);
 		part.ntracks = part.nclasses = 0;
 		i += part.n;
-		if (i < job->batch->n && job->chunk.text.n >= PORTION_BYTES) {
+		if (i < job->batch->n && job->chunk.text.n >= PIECE_BYTES) {
 			if (w->workers != NULL && in_parallel(w))
 				workers_turn(w->workers, slot);
 			if (!output_chunk(w, &job->chunk))
@@ -227,7 +223,7 @@ static void run_job(void *ctx, size_t slot)
 	struct writing *const w = ctx;
 
 	if (in_parallel(w) && is_ok(w))
-		render_portions(&w->jobs[slot], slot);
+		render_pieces(&w->jobs[slot], slot);
 }
 
 static void finish_job(void *ctx, size_t slot)
@@ -238,7 +234,7 @@ static void finish_job(void *ctx, size_t slot)
 	w->run.rebased_by = job->rebased_by;
 	if (!in_parallel(w) && is_ok(w)) {
 		if (declare(w, job))
-			render_portions(job, slot);
+			render_pieces(job, slot);
 		else
 			atomic_store(&w->no_memory, true);
 	}
