@@ -128,7 +128,7 @@ static bool count_apart(struct trace_slot *t, const struct trace_counting *how)
 	if (!spans || how->examples.n > 0 || how->max_repeat > 0 || !apart_is_possible(t))
 		return false;
 	stats_init(&c.sum);
-	c.sum.of_parts = true;
+	c.sum.of_portions = true;
 	c.sum.hist = asks_decades(how->tables);
 	const bool ok = stats_group(&c.sum, how->by, how->sum_of) && apart_read(t, &ops, &c);
 	stats_free(&c.sum);

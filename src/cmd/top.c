@@ -337,7 +337,7 @@ static bool list_apart(struct trace_slot *slot)
 	bool ok = !run->gaps && !run->arrows && run->max_repeat == 0 && apart_is_possible(slot) &&
 	          !format_trace_ops(slot->trace->format)->merges && begin_groups(&sum);
 
-	sum.stats.of_parts = true;
+	sum.stats.of_portions = true;
 	ok = ok && apart_read(slot, &ops, &sum);
 
 	free_top(&sum);

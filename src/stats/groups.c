@@ -95,16 +95,6 @@ static bool parse_key(struct group_column *c, const char *name, size_t n)
 	return strncmp(c->head, "arg:", 4) == 0 && n > 4;
 }
 
-/* Returns the key most similar to a mistyped one, or NULL. */
-static const char *nearest_key(const char *name)
-{
-	struct nearest near = { .typed = name };
-
-	for (unsigned i = 0; i < GROUP_BY_ARG; i++)
-		nearest_add(&near, words[i]);
-	return near.name;
-}
-
 bool group_by_parse(struct group_by *by, const char *list, char *why, size_t size)
 {
 	by->n = 0;
@@ -118,13 +108,15 @@ bool group_by_parse(struct group_by *by, const char *list, char *why, size_t siz
 		if (!parse_key(c, p, n)) {
 			char name[65];
 			snprintf(name, sizeof name, "%.*s", n > 64 ? 64 : (int)n, p);
-			const char *const near = nearest_key(name);
+			struct nearest near = { .typed = name };
+			for (unsigned i = 0; i < GROUP_BY_ARG; i++)
+				nearest_add(&near, words[i]);
 			snprintf(why, size,
 			         "keys are name, category, thread, process, track, host, file and arg:FIELD, "
 			         "not "
 			         "\"%s\"%s%s%s",
-			         name, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
-			         near != NULL ? "?" : "");
+			         name, near.name != NULL ? "; did you mean " : "",
+			         near.name != NULL ? near.name : "", near.name != NULL ? "?" : "");
 			return false;
 		}
 		for (unsigned i = 0; i < by->n; i++)
@@ -225,13 +217,8 @@ void groups_free(struct stats *s)
 
 static uint32_t text_value(struct group_values *v, struct slice text)
 {
-	struct stats_lookup l;
-	uint32_t number;
+	const uint32_t number = stats_known_index(v->known, &v->texts, text);
 
-	if (!stats_known_find(v->known, text, NULL, &l, &number)) {
-		number = names_index(&v->texts, text, 0);
-		stats_known_keep(&l, &v->texts, number);
-	}
 	return number == NAMES_OTHER ? VALUE_OTHER : number;
 }
 

@@ -1,5 +1,5 @@
 /* Histogram of durations with logarithmic buckets, and its percentiles. */
-#include "stats/parts.h"
+#include "stats/measures.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -245,11 +245,11 @@ void histogram_rank(const struct histogram *h, const struct histogram_pool *pool
 	*high = within(h, histogram_bucket_high(bucket));
 }
 
-uint64_t histogram_quantile(const struct histogram *h, const struct histogram_pool *pool, uint32_t part)
+uint64_t histogram_quantile(const struct histogram *h, const struct histogram_pool *pool, uint32_t quantile)
 {
 	if (h->count == 0)
 		return 0;
-	const uint64_t rank = (uint64_t)(((uint128)h->count * part + 999999) / 1000000);
+	const uint64_t rank = (uint64_t)(((uint128)h->count * quantile + 999999) / 1000000);
 	if (!h->spread)
 		return kept_rank(h, rank);
 	return within(h, bucket_middle(bucket_of_rank(h, pool, rank)));

@@ -143,7 +143,7 @@ static void put_keys(struct json_out *o, const struct stats *s, const struct sli
 /* p50, p90 and p99 are always written. */
 static bool is_further_quantile(const struct span_column_row *c)
 {
-	return c->what == SPAN_QUANTILE && c->part != 500000 && c->part != 900000 && c->part != 990000;
+	return c->what == SPAN_QUANTILE && c->number != 500000 && c->number != 900000 && c->number != 990000;
 }
 
 /* Writes the slowest spans of a group. */

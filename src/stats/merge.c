@@ -30,11 +30,11 @@ static void add_total(struct stats *s, struct total *to, uint128 v)
 	s->overflowed |= !fits;
 }
 
-/* Returns the text as in JSON, except in a table of parts; p is NULL on OOM. */
+/* Returns the text as in JSON, except in a table of portions; p is NULL on OOM. */
 static struct slice valid_text(struct stats *s, struct slice text)
 {
 	text.flags = 0; /* it is of the other table: no cache may use its address */
-	return s->of_parts && text.p != NULL ? text : text_repaired(&s->text, text);
+	return s->of_portions && text.p != NULL ? text : text_repaired(&s->text, text);
 }
 
 static bool valid_values(struct stats *s, const struct slice *from, unsigned n, struct slice *to)
@@ -302,7 +302,7 @@ bool stats_merge(struct stats *into, struct stats *from)
 
 	stats_move_zero(into, zero);
 	stats_move_zero(from, zero);
-	into->joint = !into->of_parts;
+	into->joint = !into->of_portions;
 	if (from->events > 0 && from->first_ns < into->first_ns)
 		into->first_ns = from->first_ns;
 	if (from->events > 0 && from->last_ns > into->last_ns)

@@ -176,12 +176,6 @@ static void span_cell(struct columns *c, const struct span_column_row *column, c
 	const uint128 v = span_column_value(column, s, row);
 
 	switch (column->what) {
-	case SPAN_WAITING:
-		if (v > 0)
-			text_time_short(&c->text, v);
-		else
-			text_char(&c->text, '-');
-		break;
 	case SPAN_COUNT:
 	case SPAN_NEGATIVE:
 	case SPAN_DECADE:
@@ -191,12 +185,13 @@ static void span_cell(struct columns *c, const struct span_column_row *column, c
 	case SPAN_RATE:
 		span_column_sum(&c->text, column, row, false);
 		break;
+	case SPAN_WAITING:
 	case SPAN_BYTES:
 	case SPAN_BYTES_RATE:
-		if (v > 0)
-			text_bytes_short(&c->text, v);
-		else
+		if (v == 0)
 			text_char(&c->text, '-');
+		else
+			(column->what == SPAN_WAITING ? text_time_short : text_bytes_short)(&c->text, v);
 		break;
 	case SPAN_SHARE:
 	case SPAN_BUSY:

@@ -38,56 +38,52 @@ static int by_count(const void *a, const void *b)
 	return slices_compare(x->values, y->values, GROUP_KEYS_MAX);
 }
 
-static struct span_row row_of(const struct stats *s, const struct span_table *t, const struct span_group *g,
-                              uint32_t who)
+/* The row of a group by its number, or NAMES_OTHER. */
+static struct span_row row_of(const struct stats *s, const struct span_table *t, uint32_t number)
 {
-	const struct self_name *const times = self_times_of(&s->times, who);
+	const bool other = number == NAMES_OTHER;
+	const struct span_group *const g = other ? &t->other : &t->groups[number];
+	const struct self_name *const times = self_times_of(&s->times, other ? SELF_OTHER : number);
+	struct span_row row = { .group = g, .total = total_of(g->sum), .other = other };
 
-	if (t == &s->async)
-		return (struct span_row){ .group = g, .total = total_of(g->sum) };
-	return (struct span_row){ .group = g,
-		                  .total = total_of(times->total),
-		                  .self = total_of(times->self),
-		                  .waiting = total_of(times->waiting),
-		                  .recursive = times->recursive };
+	if (t != &s->async) {
+		row.total = total_of(times->total);
+		row.self = total_of(times->self);
+		row.waiting = total_of(times->waiting);
+		row.recursive = times->recursive;
+	}
+	if (other && s->hist)
+		row.decades = t->other_decades;
+	else if (!other && number < t->ndecades)
+		row.decades = t->decades[number];
+	if (s->examples.n > 0)
+		row.examples = longest_of(&t->longest, other ? LONGEST_OTHER : number);
+	if (s->by.n > 0) {
+		groups_values(s, &t->set, number, row.values);
+	} else if (other) {
+		row.name = other_names;
+	} else {
+		const uint32_t category = t->names.names[number].with;
+		row.name = names_text(&t->names, number);
+		row.category = category == NAMES_MAX ? other_names : names_text(&s->categories, category);
+	}
+	return row;
 }
 
 bool stats_span_rows(const struct stats *s, const struct span_table *t, const struct span_columns *order,
                      struct span_row **rows, size_t *n)
 {
 	const uint32_t count = s->by.n > 0 ? t->set.n : t->names.n;
-	struct span_row *r = malloc(((size_t)count + 1) * sizeof *r);
+	struct span_row *const r = malloc(((size_t)count + 1) * sizeof *r);
 
 	if (r == NULL)
 		return false;
 	*n = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		if (i >= t->cap || t->groups[i].count == 0)
-			continue; /* opened, never closed */
-		struct span_row *const row = &r[(*n)++];
-		*row = row_of(s, t, &t->groups[i], i);
-		row->decades = i < t->ndecades ? t->decades[i] : NULL;
-		row->examples = s->examples.n > 0 ? longest_of(&t->longest, i) : NULL;
-		if (s->by.n > 0) {
-			groups_values(s, &t->set, i, row->values);
-		} else {
-			row->name = names_text(&t->names, i);
-			const uint32_t category = t->names.names[i].with;
-			row->category =
-			    category == NAMES_MAX ? other_names : names_text(&s->categories, category);
-		}
-	}
-	if (t->other.count > 0) {
-		struct span_row *const row = &r[(*n)++];
-		*row = row_of(s, t, &t->other, SELF_OTHER);
-		row->other = true;
-		row->decades = s->hist ? t->other_decades : NULL;
-		row->examples = s->examples.n > 0 ? longest_of(&t->longest, LONGEST_OTHER) : NULL;
-		if (s->by.n > 0)
-			groups_values(s, &t->set, NAMES_OTHER, row->values);
-		else
-			row->name = other_names;
-	}
+	for (uint32_t i = 0; i < count && i < t->cap; i++)
+		if (t->groups[i].count > 0) /* else opened, never closed */
+			r[(*n)++] = row_of(s, t, i);
+	if (t->other.count > 0)
+		r[(*n)++] = row_of(s, t, NAMES_OTHER);
 	sort_spans(order, s, r, *n);
 	*rows = r;
 	return true;
@@ -110,32 +106,31 @@ bool stats_each_span(const struct stats *s, span_row_fn *f, void *ctx)
 	return ok;
 }
 
-static void name_tally(const struct tally *t, uint32_t number, struct tally_row *row)
+static struct tally_row tally_row(const struct tally *t, uint32_t number)
 {
+	struct tally_row row = { .count = number == NAMES_OTHER ? t->other : t->counts[number],
+		                 .number = number };
+
 	if (t->grouped != NULL)
-		groups_values(t->grouped, &t->set, number, row->values);
+		groups_values(t->grouped, &t->set, number, row.values);
 	else
-		row->name = number == NAMES_OTHER ? other_names : names_text(&t->names, number);
+		row.name = number == NAMES_OTHER ? other_names : names_text(&t->names, number);
+	return row;
 }
 
 bool stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n)
 {
 	const uint32_t count = t->grouped != NULL ? t->set.n : t->names.n;
-	struct tally_row *r = malloc(((size_t)count + 1) * sizeof *r);
+	struct tally_row *const r = malloc(((size_t)count + 1) * sizeof *r);
 
 	if (r == NULL)
 		return false;
 	*n = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		if (i >= t->cap || t->counts[i] == 0)
-			continue;
-		r[*n] = (struct tally_row){ .count = t->counts[i], .number = i };
-		name_tally(t, i, &r[(*n)++]);
-	}
-	if (t->other > 0) {
-		r[*n] = (struct tally_row){ .count = t->other, .number = NAMES_OTHER };
-		name_tally(t, NAMES_OTHER, &r[(*n)++]);
-	}
+	for (uint32_t i = 0; i < count && i < t->cap; i++)
+		if (t->counts[i] > 0)
+			r[(*n)++] = tally_row(t, i);
+	if (t->other > 0)
+		r[(*n)++] = tally_row(t, NAMES_OTHER);
 	qsort(r, *n, sizeof *r, by_count);
 	*rows = r;
 	return true;

@@ -8,7 +8,7 @@
 
 #include "base/compiler.h"
 #include "base/memory.h"
-#include "stats/parts.h"
+#include "stats/measures.h"
 
 /* ---- self times ---- */
 

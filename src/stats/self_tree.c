@@ -1,6 +1,6 @@
 /* Self times of spans with any overlaps (parts.h): a walk over a segment tree of times for each span, in
  * O(log n), for tracks on which too many spans overlap in part. */
-#include "stats/parts.h"
+#include "stats/measures.h"
 
 #include <stdlib.h>
 

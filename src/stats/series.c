@@ -1,6 +1,6 @@
 /* Statistics of counters: first, last, min and max value, mean, time-weighted mean, and percentiles, in
  * buckets of 7 significant bits, so that memory does not grow with the number of values. */
-#include "stats/parts.h"
+#include "stats/measures.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -42,18 +42,18 @@ static void add(struct span_columns *c, enum span_column what, const char *head,
 		snprintf(row->head, sizeof row->head, "%s", head);
 }
 
-static void add_quantile(struct span_columns *c, uint32_t part, uint8_t drop)
+static void add_quantile(struct span_columns *c, uint32_t quantile, uint8_t drop)
 {
 	struct span_column_row *const row = &c->list[c->n++];
 	char digits[8];
 
-	*row = (struct span_column_row){ .what = SPAN_QUANTILE, .part = part, .drop = drop };
-	snprintf(digits, sizeof digits, "%04" PRIu32, part % 10000);
+	*row = (struct span_column_row){ .what = SPAN_QUANTILE, .number = quantile, .drop = drop };
+	snprintf(digits, sizeof digits, "%04" PRIu32, quantile % 10000);
 	size_t n = 4;
 	while (n > 0 && digits[n - 1] == '0')
 		n--;
-	snprintf(row->head, sizeof row->head, n > 0 ? "p%" PRIu32 ".%.*s" : "p%" PRIu32, part / 10000, (int)n,
-	         digits);
+	snprintf(row->head, sizeof row->head, n > 0 ? "p%" PRIu32 ".%.*s" : "p%" PRIu32, quantile / 10000,
+	         (int)n, digits);
 }
 
 void span_columns_init(struct span_columns *c, const char *sum_of)
@@ -144,7 +144,7 @@ static bool is_new(const struct span_columns *c, char *why, size_t size)
 	const struct span_column_row *const last = &c->list[c->n - 1];
 
 	for (unsigned i = 0; i + 1 < c->n; i++)
-		if (c->list[i].what == last->what && c->list[i].part == last->part) {
+		if (c->list[i].what == last->what && c->list[i].number == last->number) {
 			snprintf(why, size, "%.*s is given twice", GROUP_KEY_MAX, last->head);
 			return false;
 		}
@@ -244,7 +244,7 @@ bool span_columns_hist(struct span_columns *c, bool own, char *why, size_t size)
 		return refuse(why, size);
 	for (unsigned i = 0; i < SPAN_DECADES; i++) {
 		add(c, SPAN_DECADE, span_decade_head(i), 0);
-		c->list[c->n - 1].part = i;
+		c->list[c->n - 1].number = i;
 	}
 	if (!own) {
 		add_quantile(c, 990000, 1);
@@ -347,7 +347,7 @@ uint128 span_column_value(const struct span_column_row *c, const struct stats *s
 	case SPAN_MIN:
 		return g->durations.min;
 	case SPAN_QUANTILE:
-		return histogram_quantile(&g->durations, &s->pool, c->part);
+		return histogram_quantile(&g->durations, &s->pool, c->number);
 	case SPAN_MAX:
 		return g->durations.max;
 	case SPAN_SHARE:
@@ -361,7 +361,7 @@ uint128 span_column_value(const struct span_column_row *c, const struct stats *s
 	case SPAN_LAST:
 		return g->last_ns;
 	case SPAN_DECADE:
-		return row->decades != NULL ? row->decades[c->part] : 0;
+		return row->decades != NULL ? row->decades[c->number] : 0;
 	}
 	return 0;
 }

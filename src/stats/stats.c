@@ -264,12 +264,7 @@ static bool count_one(struct tally *t, uint32_t number)
 /* Counts a name.  *number: its number, or NAMES_OTHER. */
 static bool tally_add(struct tally *t, struct slice name, uint32_t *number)
 {
-	struct stats_lookup l;
-
-	if (!stats_known_find(t->known, name, NULL, &l, number)) {
-		*number = names_index(&t->names, name, 0);
-		stats_known_keep(&l, &t->names, *number);
-	}
+	*number = stats_known_index(t->known, &t->names, name);
 	return count_one(t, *number);
 }
 

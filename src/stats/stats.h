@@ -13,7 +13,7 @@
 #include "model/trace_engine.h"
 #include "output/columns.h"
 #include "run/choose/select.h"
-#include "stats/parts.h"
+#include "stats/measures.h"
 #include "stats/tables/longest.h"
 
 /* ---- groups ---- */
@@ -141,6 +141,19 @@ static inline void stats_known_keep(struct stats_lookup *l, const struct names *
 	*l->slot = l->key;
 }
 
+/* names_index() of a text, through a cache. */
+static inline uint32_t stats_known_index(struct stats_known *known, struct names *names, struct slice text)
+{
+	struct stats_lookup l;
+	uint32_t number;
+
+	if (!stats_known_find(known, text, NULL, &l, &number)) {
+		number = names_index(names, text, 0);
+		stats_known_keep(&l, names, number);
+	}
+	return number;
+}
+
 /* Values of a key: numbers of texts, or indices of tracks. */
 struct group_values {
 	struct names texts;
@@ -186,10 +199,10 @@ struct span_group {
 	struct total bytes;                  /* of spans whose class has `bytes` in the vocabulary */
 };
 
-/* Returns the mean duration in ns, rounded to the nearest integer, halves up.  count > 0. */
+/* Returns the mean duration in ns.  count > 0. */
 static inline uint64_t span_mean(const struct span_group *g)
 {
-	return (uint64_t)((total_of(g->sum) + g->count / 2) / g->count);
+	return (uint64_t)rounded_mean(total_of(g->sum), g->count);
 }
 
 /* Decades of durations: below 1 us, 10 us, ..., 10 s, and the rest. */
@@ -262,7 +275,7 @@ struct stats {
 	const struct trace *trace;   /* with the classes; NULL: several traces */
 	struct tally classes;        /* records by class, of several traces */
 	bool joint;                  /* of several traces: all values of keys are texts */
-	bool of_parts;               /* the merged tables are parts of one trace, without counters */
+	bool of_portions;            /* the merged tables are of portions of one trace, without counters */
 	bool joins_tracks;           /* for a joint table: equal names of tracks stay equal */
 	bool overflowed;             /* joint: a count or a sum is too large, and stays at its limit */
 	struct stats_tables *tables; /* borrowed; NULL: none */
@@ -464,8 +477,9 @@ struct span_columns {
 	unsigned n;
 	struct span_column_row {
 		enum span_column what;
-		uint32_t part; /* of SPAN_QUANTILE, in millionths; of SPAN_DECADE its number */
-		uint8_t drop;  /* columns.h */
+		uint32_t
+		    number;   /* of SPAN_QUANTILE: the quantile, in millionths; of SPAN_DECADE: its number */
+		uint8_t drop; /* columns.h */
 		char head[GROUP_KEY_MAX];
 	} list[SPAN_COLUMNS_MAX], sort_by;
 	unsigned sort; /* 0: by sort_by; SPAN_SORT_KEYS + i: by the i-th key, ascending */

@@ -113,8 +113,7 @@ static bool add_span(struct every_table *v, struct stats *s, const struct batch 
 
 static bool add_value(struct every_table *v, const struct event *e, struct slice field, double value)
 {
-	const uint32_t counter = names_index(&v->counters, e->name, 0);
-	const uint32_t series = counter < NAMES_FAILED ? names_index(&v->series, field, counter) : counter;
+	const uint32_t series = names_index_of(&v->series, field, &v->counters, e->name);
 
 	if (series >= NAMES_FAILED)
 		return series == NAMES_OTHER;
@@ -267,7 +266,7 @@ static void put_row(const struct every_table *v, struct cells *c, const struct s
                     const struct sorted *row, bool hist)
 {
 	static const char *const kinds[] = { "span", "async", "counter" };
-	static const uint32_t parts[] = { 500000, 900000, 990000 };
+	static const uint32_t quantiles[] = { 500000, 900000, 990000 };
 	const struct every_row *const r = row->row;
 	const bool spans = kind != KIND_COUNTER;
 
@@ -302,7 +301,7 @@ static void put_row(const struct every_table *v, struct cells *c, const struct s
 		cells_count(c, r->decades[i]);
 	if (r->durations.count > 0) {
 		for (unsigned i = 0; i < 3; i++)
-			cells_time(c, histogram_quantile(&r->durations, &v->pool, parts[i]));
+			cells_time(c, histogram_quantile(&r->durations, &v->pool, quantiles[i]));
 		cells_time(c, r->durations.max);
 	} else {
 		put_none(c, 4);

@@ -87,8 +87,7 @@ static uint32_t end_name(struct flow_table *f, const struct event *e)
 	uint32_t name;
 	if (stats_known_find(f->known, e->name, e->cls, &l, &name))
 		return name;
-	const uint32_t category = names_index(&f->categories, e->cls->category, 0);
-	name = category >= NAMES_FAILED ? category : names_index(&f->names, e->name, category);
+	name = names_index_of(&f->names, e->name, &f->categories, e->cls->category);
 	stats_known_keep(&l, &f->names, name);
 	return name;
 }
@@ -199,7 +198,7 @@ static void put_row(const struct flow_table *f, struct cells *c, const struct fl
 			cells_none(c);
 		return;
 	}
-	cells_time(c, (total_of(p->sum) + p->count / 2) / p->count);
+	cells_time(c, rounded_mean(total_of(p->sum), p->count));
 	cells_time(c, histogram_percentile(&p->delays, &f->pool, 50));
 	cells_time(c, histogram_percentile(&p->delays, &f->pool, 90));
 	cells_time(c, histogram_percentile(&p->delays, &f->pool, 99));

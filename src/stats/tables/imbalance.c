@@ -34,21 +34,15 @@ void imbalance_free(struct imbalance_table *m)
 	free(m->first);
 }
 
-/* Returns the number of a unit: of its host, or the index of its track. */
-static uint32_t unit_number(struct imbalance_table *m, const struct track *unit)
-{
-	return m->of == IMBALANCE_HOSTS ? names_index(&m->hosts, unit->host, 0) : unit->index;
-}
-
 bool imbalance_add(struct imbalance_table *m, const struct event *e)
 {
 	if (e->phase != PHASE_SPAN || event_is_async(e) || (e->flags & EVENT_LEFT_OUT) != 0)
 		return true;
 	const struct track *const unit =
 	    m->of == IMBALANCE_THREADS ? track_thread(e->track) : track_process(e->track);
-	const uint32_t category = names_index(&m->categories, e->cls->category, 0);
-	const uint32_t name = category < NAMES_FAILED ? names_index(&m->names, e->name, category) : category;
-	const uint32_t number = unit_number(m, unit);
+	const uint32_t name = names_index_of(&m->names, e->name, &m->categories, e->cls->category);
+	const uint32_t number =
+	    m->of == IMBALANCE_HOSTS ? names_index(&m->hosts, unit->host, 0) : unit->index;
 	if (name == NAMES_FAILED || number == NAMES_FAILED)
 		return false;
 	m->missed += name == NAMES_OTHER;
@@ -179,7 +173,7 @@ static void put_row(struct cells *c, const struct unit_names *u, const struct im
 	cells_count(c, r->units);
 	cells_count(c, r->count);
 	cells_time(c, r->least);
-	cells_time(c, (r->sum + r->units / 2) / r->units);
+	cells_time(c, rounded_mean(r->sum, r->units));
 	cells_time(c, r->most);
 	cells_real(c, (double)(uint64_t)thousandths / 1000);
 	cells_name(c, u->names[r->largest->unit->index]);

@@ -237,7 +237,7 @@ Test(span_columns, lists)
 	cr_expect(span_columns_percentiles(&c, "50,99.9,100,0.0001", why, sizeof why), "%s", why);
 	cr_expect_str_eq(heads(&c, text, sizeof text),
 	                 "count total self waiting bytes bytes/s mean p50 p99.9 p100 p0.0001 max");
-	cr_expect_eq(c.list[8].part, 999000);
+	cr_expect_eq(c.list[8].number, 999000);
 	span_columns_init(&c, "ret");
 	cr_expect_str_eq(
 	    heads(&c, text, sizeof text),

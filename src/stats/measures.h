@@ -1,5 +1,5 @@
-#ifndef STATS_PARTS_H
-#define STATS_PARTS_H
+#ifndef STATS_MEASURES_H
+#define STATS_MEASURES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,9 +12,10 @@
 #include "model/batch.h"
 
 /*
- * Parts of statistics:
+ * What statistics measure, without groups and reports:
  *
  *   histogram.c    percentiles of 64-bit numbers
+ *   groups.c       numbers for names
  *   self_times.c   time of spans that no other span of their track covers
  *   self_tree.c    the same, if many spans overlap in part
  *   series.c       values of counters
@@ -150,9 +151,9 @@ void histogram_merge(struct histogram *h, struct histogram_pool *pool, const str
 /* Gets the numbers of a histogram without blocks, sorted. */
 void histogram_kept(const struct histogram *h, uint64_t kept[HISTOGRAM_KEPT]);
 
-/* Nearest rank: the ceil(part * count)-th smallest number, or the middle of its bucket, within [min, max].
- * part: in millionths, 1 .. 1000000.  Returns 0 for an empty histogram. */
-uint64_t histogram_quantile(const struct histogram *h, const struct histogram_pool *pool, uint32_t part);
+/* Nearest rank: the ceil(quantile * count)-th smallest number, or the middle of its bucket, within [min,
+ * max]. quantile: in millionths, 1 .. 1000000.  Returns 0 for an empty histogram. */
+uint64_t histogram_quantile(const struct histogram *h, const struct histogram_pool *pool, uint32_t quantile);
 
 /* Gets the bounds of the rank-th smallest number, 1 <= rank <= count: of its bucket, within [min, max]. */
 void histogram_rank(const struct histogram *h, const struct histogram_pool *pool, uint64_t rank,
@@ -226,6 +227,15 @@ static inline uint32_t names_index(struct names *t, struct slice name, uint32_t 
 	return names_add(t, name, with, hash);
 }
 
+/* The same for a name whose small number is that of another name, such as its category. */
+static inline uint32_t names_index_of(struct names *t, struct slice name, struct names *categories,
+                                      struct slice category)
+{
+	const uint32_t with = names_index(categories, category, 0);
+
+	return with < NAMES_FAILED ? names_index(t, name, with) : with;
+}
+
 static inline struct slice names_text(const struct names *t, uint32_t index)
 {
 	return slice_of(t->names[index].p, t->names[index].n);
@@ -251,6 +261,12 @@ static inline void total_subtract(struct total *t, uint64_t v)
 static inline uint128 total_of(struct total t)
 {
 	return (uint128)t.high << 64 | t.low;
+}
+
+/* Returns sum / n, rounded to the nearest integer, halves up.  n > 0. */
+static inline uint128 rounded_mean(uint128 sum, uint64_t n)
+{
+	return (sum + n / 2) / n;
 }
 
 /* Returns v / of in millionths, rounded; 0 if `of` is 0. */
