@@ -9,14 +9,14 @@
 /* Comparison of two sides, old and new, each of one or several runs: pairs of groups of spans, and a verdict
  * on each. */
 
-/* ---- noise (pairs.c) ---- */
+/* ---- noise (noise.c) ---- */
 
 /*
  * Sets *low and *high to ranks, from 1 to n, of two of n sorted independent values that enclose a quantile of
- * their distribution with a probability of at least 1 - 2 * alpha (binomial order statistics).  part: the
- * quantile, in millionths.  With too few values for a bound, *low is 0, *high is n + 1.
+ * their distribution with a probability of at least 1 - 2 * alpha (binomial order statistics).
+ * quantile: in millionths.  With too few values for a bound, *low is 0, *high is n + 1.
  */
-void noise_ranks(uint64_t n, uint32_t part, double alpha, uint64_t *low, uint64_t *high);
+void noise_ranks(uint64_t n, uint32_t quantile, double alpha, uint64_t *low, uint64_t *high);
 
 /*
  * One-sided rank test of Mann and Whitney (Wilcoxon): returns the probability that the sum of ranks of b is

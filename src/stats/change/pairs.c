@@ -5,141 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/compiler.h"
 #include "base/match.h"
-
-/* ---- noise ---- */
-
-/*
- * Differences that chance explains.  Quantiles: by binomial order statistics, exact up to EXACT values, in
- * O(sqrt(n)) steps; beyond by the normal approximation of the binomial distribution.  Runs: by the rank test
- * of Mann and Whitney; dynamic programming over the values counts the exact distribution of the rank sum,
- * with ties.
- */
-
-#define EXACT 1000000
-
-/* ---- quantiles ---- */
-
-/* The probability of k successes of n. */
-static double binomial(double n, double k, double q)
-{
-	return exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(q) + (n - k) * log1p(-q));
-}
-
-/* The normal quantile for alpha in one tail, to 0.0005 (Abramowitz and Stegun 26.2.23). */
-static double normal_bound(double alpha)
-{
-	const double t = sqrt(-2 * log(alpha));
-
-	return t - (2.515517 + t * (0.802853 + t * 0.010328)) /
-	               (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
-}
-
-/* The largest k with P(B < k) <= alpha; 0: none.  The sum begins far below the mean; the terms before are
- * negligible. */
-static uint64_t lower_rank(uint64_t n, double q, double alpha)
-{
-	const double mean = (double)n * q, far = 12 * sqrt(mean * (1 - q)) + 12;
-	uint64_t k = mean > far ? (uint64_t)(mean - far) : 0;
-	double below = 0, p = binomial((double)n, (double)k, q);
-
-	for (; k < n && below + p <= alpha; k++) {
-		below += p;
-		p *= (double)(n - k) / (double)(k + 1) * (q / (1 - q));
-	}
-	return k;
-}
-
-void noise_ranks(uint64_t n, uint32_t part, double alpha, uint64_t *low, uint64_t *high)
-{
-	const double q = part / 1e6;
-
-	if (n <= EXACT) {
-		/* B < low, and n - B <= n - high, are as rare as alpha allows. */
-		*low = lower_rank(n, q, alpha);
-		*high = n - lower_rank(n, 1 - q, alpha) + 1;
-		return;
-	}
-	const double mean = (double)n * q, off = normal_bound(alpha) * sqrt(mean * (1 - q)) + 1;
-	*low = mean > off ? (uint64_t)(mean - off) : 0;
-	*high = mean + off < (double)n ? (uint64_t)(mean + off) + 1 : n + 1;
-}
-
-/* ---- runs ---- */
-
-/* A value, and twice its rank among all: the mean of the ranks of equal values. */
-struct ranked {
-	double v;
-	bool is_b;
-	uint32_t rank;
-};
-
-static int by_value(const void *a, const void *b)
-{
-	const double x = ((const struct ranked *)a)->v, y = ((const struct ranked *)b)->v;
-
-	return (x > y) - (x < y);
-}
-
-/* Sets the ranks; returns the sum of t^3 - t over all groups of t equal values. */
-static double set_ranks(struct ranked *list, uint32_t n)
-{
-	double ties = 0;
-
-	qsort(list, n, sizeof *list, by_value);
-	for (uint32_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && list[end].v <= list[i].v; end++)
-			;
-		for (uint32_t k = i; k < end; k++)
-			list[k].rank = i + 1 + end;
-		const double t = end - i;
-		ties += t * t * t - t;
-	}
-	return ties;
-}
-
-/* Returns the share of all choices of m of the n values whose ranks sum to at least `sum`. */
-static double exact_part(const struct ranked *list, uint32_t n, uint32_t m, uint32_t sum)
-{
-	enum { SUMS = NOISE_EXACT * (NOISE_EXACT + 1) + 1 };
-	double ways[NOISE_EXACT + 1][SUMS] = { { 1 } };
-	double all = 0, part = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t k = i + 1 < m ? i + 1 : m; k > 0; k--)
-			for (uint32_t s = SUMS - 1; s >= list[i].rank; s--)
-				ways[k][s] += ways[k - 1][s - list[i].rank];
-	for (uint32_t s = 0; s < SUMS; s++) {
-		all += ways[m][s];
-		part += s >= sum ? ways[m][s] : 0;
-	}
-	return part / all;
-}
-
-double noise_rank_test(const double *a, size_t n, const double *b, size_t m)
-{
-	struct ranked list[2 * CHANGE_RUNS_MAX];
-	const uint32_t all = (uint32_t)(n + m);
-	uint32_t sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		list[i] = (struct ranked){ .v = a[i] };
-	for (size_t i = 0; i < m; i++)
-		list[n + i] = (struct ranked){ .v = b[i], .is_b = true };
-	const double ties = set_ranks(list, all);
-	for (uint32_t i = 0; i < all; i++)
-		sum += list[i].is_b ? list[i].rank : 0;
-	if (all <= NOISE_EXACT)
-		return exact_part(list, all, (uint32_t)m, sum);
-	const double N = all, mean = (double)m * (N + 1) / 2;
-	const double variance = (double)n * (double)m / 12 * (N + 1 - ties / (N * (N - 1)));
-	if (variance <= 0)
-		return 1; /* all values are equal */
-	return erfc((sum / 2.0 - mean - 0.5) / sqrt(2 * variance)) / 2;
-}
-
-/* ---- pairs ---- */
 
 struct pair_set {
 	struct change *c;
@@ -188,11 +54,6 @@ static struct change_pair *pair_of(struct pair_set *p, bool async, const struct 
 	return &c->pairs[c->n++];
 }
 
-static uint128 mean(uint128 v, size_t n)
-{
-	return (v + n / 2) / n;
-}
-
 static struct change_values values_of(const struct stats *s, const struct span_row *row, size_t nruns)
 {
 	const struct histogram *const h = &row->group->durations;
@@ -200,10 +61,10 @@ static struct change_values values_of(const struct stats *s, const struct span_r
 	return (struct change_values){
 		.there = true,
 		.waits = span_row_waits(row),
-		.count = (uint64_t)mean(row->group->count, nruns),
-		.total = mean(row->total, nruns),
-		.self = mean(row->self, nruns),
-		.bytes = mean(total_of(row->group->bytes), nruns),
+		.count = (uint64_t)rounded_mean(row->group->count, nruns),
+		.total = rounded_mean(row->total, nruns),
+		.self = rounded_mean(row->self, nruns),
+		.bytes = rounded_mean(total_of(row->group->bytes), nruns),
 		.p50 = histogram_percentile(h, &s->pool, 50),
 		.p90 = histogram_percentile(h, &s->pool, 90),
 		.p99 = histogram_percentile(h, &s->pool, 99),
@@ -215,11 +76,12 @@ static struct change_values values_of(const struct stats *s, const struct span_r
 /* ---- noise ---- */
 
 /* Bounds of a quantile of the spans of a side. */
-static void bounds(const struct stats *s, const struct histogram *h, uint32_t part, double *low, double *high)
+static void bounds(const struct stats *s, const struct histogram *h, uint32_t quantile, double *low,
+                   double *high)
 {
 	uint64_t from, to, least, most;
 
-	noise_ranks(h->count, part, NOISE_ALPHA, &from, &to);
+	noise_ranks(h->count, quantile, NOISE_ALPHA, &from, &to);
 	*low = 0;
 	*high = INFINITY;
 	if (from > 0) {
@@ -238,13 +100,13 @@ static double divided(double a, double b)
 }
 
 /* Noise of spans: slower or faster if the intervals of the quantile of both sides do not meet. */
-static void judge_spans(const struct change *c, const struct change_pair *p, uint32_t part,
+static void judge_spans(const struct change *c, const struct change_pair *p, uint32_t quantile,
                         struct change_number *number)
 {
 	double low[CHANGE_SIDES], high[CHANGE_SIDES];
 
 	for (int side = 0; side < CHANGE_SIDES; side++)
-		bounds(&c->sides[side].joint, p->sides[side].durations, part, &low[side], &high[side]);
+		bounds(&c->sides[side].joint, p->sides[side].durations, quantile, &low[side], &high[side]);
 	const double ratio_high = divided(high[CHANGE_NEW], low[CHANGE_OLD]);
 
 	number->low = isinf(high[CHANGE_OLD]) ? 0 : divided(low[CHANGE_NEW], high[CHANGE_OLD]);
@@ -461,7 +323,7 @@ static bool join_side(struct change_side *side)
 
 static void judge(struct pair_set *p, uint32_t i)
 {
-	static const uint32_t parts[CHANGE_METRICS] = { [CHANGE_P50] = 500000, [CHANGE_P99] = 990000 };
+	static const uint32_t quantiles[CHANGE_METRICS] = { [CHANGE_P50] = 500000, [CHANGE_P99] = 990000 };
 	struct change *const c = p->c;
 	struct change_pair *const pair = &c->pairs[i];
 	const uint128 old = pair->sides[CHANGE_OLD].total, new = pair->sides[CHANGE_NEW].total;
@@ -477,7 +339,7 @@ static void judge(struct pair_set *p, uint32_t i)
 		if (c->by_runs)
 			judge_runs(p, i, m, number);
 		else if (m != CHANGE_TOTAL)
-			judge_spans(c, pair, parts[m], number);
+			judge_spans(c, pair, quantiles[m], number);
 	}
 	apply_floors(c, pair);
 	pair->verdict = verdict_of(c, pair);
