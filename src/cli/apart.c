@@ -1,13 +1,13 @@
 /*
- * Reads the parts of a trace apart: each on one core, with a trace of its own.  A part is a file, or the
- * files with a common state.
+ * Reads the portions of a trace apart: each on one core, with a trace of its own.  A portion is a file, or
+ * the files with a common state.
  *
- * The result equals that of reading one file after another if the parts are independent (format/claims.h).
- * This is known only when they are read, so messages wait for the end.  If parts depend on each other, the
+ * The result equals that of reading one file after another if the portions are independent (format/claims.h).
+ * This is known only when they are read, so messages wait for the end.  If portions depend on each other, the
  * caller reads the trace as a whole.  Whether they do follows from the files, not from the number of threads.
  *
- * If parts have several files, the checks of the whole trace are a part of their own, the frame: it opens all
- * files, but reads no records.  It must find the same on opening them as the other parts.
+ * If portions have several files, the checks of the whole trace are a portion of their own, the frame: it
+ * opens all files, but reads no records.  It must find the same on opening them as the other portions.
  */
 #include "cli/apart.h"
 
@@ -23,33 +23,33 @@ struct apart {
 	const struct apart_ops *ops;
 	void *ctx;
 	const struct operand *files;
-	struct part_files {
+	struct portion_files {
 		uint32_t first, n; /* index in files->tree, number of files */
 	} * list;
-	uint32_t nparts; /* parts of `list`; the frame is one more */
+	uint32_t nportions; /* portions of `list`; the frame is one more */
 	const struct trace_ops *format;
 	struct finding_log *logs;
-	struct apart_part *slots;
-	uint64_t opened;            /* sum of apart_part.opened */
-	atomic_bool refused;        /* the parts are not independent, or a file cannot be read */
-	atomic_uint joined;         /* number of joined parts */
-	struct claims claims;       /* of the joined parts */
+	struct apart_portion *slots;
+	uint64_t opened;            /* sum of apart_portion.opened */
+	atomic_bool refused;        /* the portions are not independent, or a file cannot be read */
+	atomic_uint joined;         /* number of joined portions */
+	struct claims claims;       /* of the joined portions */
 	struct select_found *found; /* in these; NULL: no selection */
-	uint64_t facts;             /* facts_of() the first part */
+	uint64_t facts;             /* facts_of() the first portion */
 };
 
-/* ---- one part ---- */
+/* ---- one portion ---- */
 
-static bool is_frame(const struct apart_part *f)
+static bool is_frame(const struct apart_portion *f)
 {
-	return f->number == f->of->nparts;
+	return f->number == f->of->nportions;
 }
 
 /* Adds a hash of the findings of opening the file.  Refuses a packed stream that is to be merged: only a few
- * are merged at a time (input/not-merged), and a part may have fewer of them than the trace. */
+ * are merged at a time (input/not-merged), and a portion may have fewer of them than the trace. */
 static bool file_opened(void *ctx, const struct source *s)
 {
-	struct apart_part *const f = ctx;
+	struct apart_portion *const f = ctx;
 	uint64_t hash = hash_bytes(s->location.path, strlen(s->location.path), hash_seed());
 
 	for (int level = 0; level < LEVEL_COUNT; level++)
@@ -60,11 +60,11 @@ static bool file_opened(void *ctx, const struct source *s)
 
 static void file_closed(void *ctx, const struct source *s)
 {
-	struct apart_part *const f = ctx;
+	struct apart_portion *const f = ctx;
 	const struct file_record what = source_record(s);
 
 	finding_log_close(f->log, &what, &s->findings);
-	if (is_frame(f) && !s->as_whole) /* the part of the file has them, too */
+	if (is_frame(f) && !s->as_whole) /* the portion of the file has them, too */
 		finding_log_clear(f->log);
 	if (!s->open || s->context->system_failed || s->context->refused[0] != '\0')
 		atomic_store(&f->of->refused, true);
@@ -72,13 +72,13 @@ static void file_closed(void *ctx, const struct source *s)
 
 static void file_progress(void *ctx, const struct input *in)
 {
-	const struct apart_part *const f = ctx;
+	const struct apart_portion *const f = ctx;
 
 	if (f->number == atomic_load(&f->of->joined)) /* no other thread shows its progress */
 		options_progress(&f->of->trace->run->options, in);
 }
 
-static bool read_part(struct apart_part *f)
+static bool read_portion(struct apart_portion *f)
 {
 	const struct apart *const a = f->of;
 	enum stage_status status = STAGE_MORE;
@@ -94,8 +94,8 @@ static bool read_part(struct apart_part *f)
 	return status == STAGE_END;
 }
 
-/* The files of the part, as an input of its job. */
-static struct trace_input input_of(struct apart_part *f, struct trace_input in)
+/* The files of the portion, as an input of its job. */
+static struct trace_input input_of(struct apart_portion *f, struct trace_input in)
 {
 	const struct apart *const a = f->of;
 
@@ -107,7 +107,7 @@ static struct trace_input input_of(struct apart_part *f, struct trace_input in)
 	}
 	in.paths = &a->files->path;
 	in.operand = a->files;
-	in.part = is_frame(f) ? PART_FRAME : PART_FILES;
+	in.portion = is_frame(f) ? PORTION_FRAME : PORTION_FILES;
 	if (!is_frame(f)) {
 		in.first_file = a->list[f->number].first;
 		in.nfiles = a->list[f->number].n;
@@ -118,7 +118,7 @@ static struct trace_input input_of(struct apart_part *f, struct trace_input in)
 static void run_slot(void *ctx, size_t index)
 {
 	struct apart *const a = ctx;
-	struct apart_part *const f = &a->slots[index];
+	struct apart_portion *const f = &a->slots[index];
 
 	finding_log_init(f->log);
 	memset(f->state, 0, a->ops->state_size);
@@ -130,14 +130,14 @@ static void run_slot(void *ctx, size_t index)
 		.opened = file_opened, .closed = file_closed, .progress = file_progress, .ctx = f
 	};
 	f->opened = 0;
-	if (!read_part(f))
+	if (!read_portion(f))
 		atomic_store(&a->refused, true);
 	pipeline_end(f->pipeline);
 }
 
 /* ---- joining ---- */
 
-/* A hash of the facts that all parts must have in common. */
+/* A hash of the facts that all portions must have in common. */
 static uint64_t facts_of(const struct trace *t)
 {
 	uint64_t hash = hash_bytes(t->dialect, strlen(t->dialect), hash_seed());
@@ -146,7 +146,7 @@ static uint64_t facts_of(const struct trace *t)
 	return hash_u64(t->epoch_known, hash_u64(t->epoch_ns, hash_u64(t->zero_ns, hash)));
 }
 
-bool apart_claim_labels(struct apart_part *f, const struct stats *s)
+bool apart_claim_labels(struct apart_portion *f, const struct stats *s)
 {
 	struct claims *const c = &f->of->claims;
 	bool ok = true;
@@ -173,9 +173,9 @@ bool apart_sum_is_exact(const struct stats *s)
 	return ok;
 }
 
-/* Adds the statistics of a selection.  Returns false after the last part if no event met a condition, as
+/* Adds the statistics of a selection.  Returns false after the last portion if no event met a condition, as
  * similar texts are those of the whole trace. */
-static bool join_found(struct apart *a, const struct apart_part *f, const struct select_found *found)
+static bool join_found(struct apart *a, const struct apart_portion *f, const struct select_found *found)
 {
 	if (found == NULL)
 		return true;
@@ -186,11 +186,11 @@ static bool join_found(struct apart *a, const struct apart_part *f, const struct
 		a->found->complete = true;
 	}
 	select_found_add(a->found, found);
-	return a->found->unmet == 0 || f->number + 1 < a->nparts;
+	return a->found->unmet == 0 || f->number + 1 < a->nportions;
 }
 
-/* Joins a part to the earlier ones.  Returns false if it depends on them, or on OOM. */
-static bool join_part(struct apart *a, struct apart_part *f)
+/* Joins a portion to the earlier ones.  Returns false if it depends on them, or on OOM. */
+static bool join_portion(struct apart *a, struct apart_portion *f)
 {
 	const struct run_report run = pipeline_report(f->pipeline);
 	const uint64_t facts = facts_of(run.trace);
@@ -210,9 +210,9 @@ static bool join_part(struct apart *a, struct apart_part *f)
 static void finish_slot(void *ctx, size_t index)
 {
 	struct apart *const a = ctx;
-	struct apart_part *const f = &a->slots[index];
+	struct apart_portion *const f = &a->slots[index];
 
-	if (!atomic_load(&a->refused) && !join_part(a, f))
+	if (!atomic_load(&a->refused) && !join_portion(a, f))
 		atomic_store(&a->refused, true);
 	if (a->ops->end != NULL && !is_frame(f))
 		a->ops->end(f);
@@ -227,7 +227,7 @@ static void finish_slot(void *ctx, size_t index)
 #define APART_BYTES (256U << 10)
 #endif
 
-/* The same for parts of several files: the frame opens each once more. */
+/* The same for portions of several files: the frame opens each once more. */
 #define APART_SHARED_BYTES (APART_BYTES / 2)
 
 static bool are_large(const struct input_tree *files, bool shared)
@@ -258,7 +258,7 @@ bool apart_is_possible(const struct trace_slot *t)
 	       are_large(&o->tree, ops->apart_length != NULL);
 }
 
-/* Divides the files into parts.  Returns false on OOM. */
+/* Divides the files into portions.  Returns false on OOM. */
 static bool divide(struct apart *a)
 {
 	const struct input_tree *const files = &a->files->tree;
@@ -270,9 +270,9 @@ static bool divide(struct apart *a)
 		const char *const path = files->paths[i];
 		const size_t n =
 		    a->format->apart_length != NULL ? a->format->apart_length(path) : strlen(path);
-		if (a->nparts == 0 || n != prefix || memcmp(path, before, n) != 0)
-			a->list[a->nparts++] = (struct part_files){ .first = i };
-		a->list[a->nparts - 1].n++;
+		if (a->nportions == 0 || n != prefix || memcmp(path, before, n) != 0)
+			a->list[a->nportions++] = (struct portion_files){ .first = i };
+		a->list[a->nportions - 1].n++;
 		before = path;
 		prefix = n;
 	}
@@ -280,13 +280,13 @@ static bool divide(struct apart *a)
 }
 
 /* Returns false on OOM. */
-static bool allocate(struct apart *a, size_t parts, size_t slots)
+static bool allocate(struct apart *a, size_t portions, size_t slots)
 {
 	const struct pipeline_job job = options_job(&a->trace->run->options, NULL, NULL);
 	const struct format *const format = a->trace->trace->format;
 	const struct vocabulary *const v = vocabularies_of(a->trace->vocabularies, &job, format);
 
-	a->logs = calloc(parts, sizeof *a->logs);
+	a->logs = calloc(portions, sizeof *a->logs);
 	a->slots = calloc(slots, sizeof *a->slots);
 	for (size_t i = 0; a->slots != NULL && i < slots; i++) {
 		a->slots[i].of = a;
@@ -307,8 +307,8 @@ bool apart_read(struct trace_slot *t, const struct apart_ops *ops, void *ctx)
 		           .ctx = ctx,
 		           .files = &t->trace->operand,
 		           .format = format_trace_ops(t->trace->format) };
-	const bool divided = divide(&a) && a.nparts > 1;
-	const size_t n = a.nparts + (a.format->apart_length != NULL ? 1U : 0U);
+	const bool divided = divide(&a) && a.nportions > 1;
+	const size_t n = a.nportions + (a.format->apart_length != NULL ? 1U : 0U);
 	const size_t threads = t->helpers + 1 < n ? t->helpers + 1 : n,
 	             slots = threads == 1 ? 1 : 2 * threads;
 	struct workers *const w =
@@ -316,9 +316,9 @@ bool apart_read(struct trace_slot *t, const struct apart_ops *ops, void *ctx)
 	uint32_t begun = 0;
 
 	for (; w != NULL && begun < n && !atomic_load(&a.refused); begun++) {
-		struct apart_part *const f = &a.slots[workers_slot(w)];
+		struct apart_portion *const f = &a.slots[workers_slot(w)];
 		f->number = begun;
-		f->path = begun < a.nparts ? a.files->tree.paths[a.list[begun].first] : t->path;
+		f->path = begun < a.nportions ? a.files->tree.paths[a.list[begun].first] : t->path;
 		f->log = &a.logs[begun];
 		workers_put(w);
 	}
@@ -350,7 +350,7 @@ bool apart_read(struct trace_slot *t, const struct apart_ops *ops, void *ctx)
 
 /* ---- what was found ---- */
 
-static void say_part(struct trace_run *r, const struct finding_log *log)
+static void say_portion(struct trace_run *r, const struct finding_log *log)
 {
 	for (const struct file_record *k = log->first; k != NULL; k = k->next) {
 		struct file_record what = *k; /* without findings: reports count those that are said */
@@ -371,5 +371,5 @@ static void say_part(struct trace_run *r, const struct finding_log *log)
 void apart_say(struct trace_slot *t, const struct finding_log *logs, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		say_part(t->run, &logs[i]);
+		say_portion(t->run, &logs[i]);
 }

@@ -34,7 +34,7 @@ static bool asks_decades(const struct stats_tables_asked *asked)
 	return asked != NULL && asked->hist && asked->every == 0;
 }
 
-/* ---- parts that are counted apart ---- */
+/* ---- portions that are counted apart ---- */
 
 struct counted_apart {
 	struct trace_slot *trace;
@@ -42,16 +42,16 @@ struct counted_apart {
 	struct stats sum;
 };
 
-/* The table of one part. */
-struct counted_part {
+/* The table of one portion. */
+struct counted_portion {
 	struct stats stats;
 	struct stats_thread thread;
 };
 
-static bool begin_part(struct apart_part *f)
+static bool begin_portion(struct apart_portion *f)
 {
 	const struct counted_apart *const c = f->ctx;
-	struct counted_part *const s = f->state;
+	struct counted_portion *const s = f->state;
 
 	ask_for(&f->job, &c->trace->run->options, c->how);
 	stats_init(&s->stats);
@@ -62,9 +62,9 @@ static bool begin_part(struct apart_part *f)
 	       stats_thread_begin(&s->thread, &s->stats, 1);
 }
 
-static bool count_part(struct apart_part *f, struct batch *b)
+static bool count_portion(struct apart_portion *f, struct batch *b)
 {
-	struct counted_part *const s = f->state;
+	struct counted_portion *const s = f->state;
 
 	return stats_thread_put(&s->thread, b);
 }
@@ -83,10 +83,10 @@ static bool has_ordered_sums(const struct stats *s)
 	return found;
 }
 
-static bool join_part(struct apart_part *f, const struct run_report *run)
+static bool join_portion(struct apart_portion *f, const struct run_report *run)
 {
 	struct counted_apart *const c = f->ctx;
-	struct stats *const s = &((struct counted_part *)f->state)->stats;
+	struct stats *const s = &((struct counted_portion *)f->state)->stats;
 
 	if (!stats_end(s) || has_ordered_sums(s))
 		return false;
@@ -96,9 +96,9 @@ static bool join_part(struct apart_part *f, const struct run_report *run)
 	return stats_merge(&c->sum, s) && apart_sum_is_exact(&c->sum);
 }
 
-static void end_part(struct apart_part *f)
+static void end_portion(struct apart_portion *f)
 {
-	struct counted_part *const s = f->state;
+	struct counted_portion *const s = f->state;
 
 	stats_thread_end(&s->thread);
 	stats_free(&s->stats);
@@ -118,13 +118,16 @@ static void report_sum(struct trace_slot *t, void *ctx, struct finding_log *logs
 /* Returns false, without a report, if the trace must be counted as a whole. */
 static bool count_apart(struct trace_slot *t, const struct trace_counting *how)
 {
-	static const struct apart_ops ops = {
-		sizeof(struct counted_part), begin_part, count_part, join_part, end_part, report_sum
-	};
+	static const struct apart_ops ops = { sizeof(struct counted_portion),
+		                              begin_portion,
+		                              count_portion,
+		                              join_portion,
+		                              end_portion,
+		                              report_sum };
 	const bool spans = how->tables == NULL || stats_tables_count(how->tables) == 0;
 	struct counted_apart c = { .trace = t, .how = how };
 
-	/* each part would have the repeats that --max-repeat leaves free */
+	/* each portion would have the repeats that --max-repeat leaves free */
 	if (!spans || how->examples.n > 0 || how->max_repeat > 0 || !apart_is_possible(t))
 		return false;
 	stats_init(&c.sum);

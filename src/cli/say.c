@@ -539,7 +539,7 @@ void say_samples(const struct options *o, const char *path, const struct trace *
 
 bool say_gap(const struct options *o, const struct join *j, const char *then)
 {
-	const struct join_part *before, *after;
+	const struct join_trace *before, *after;
 	const uint64_t gap = join_gap(j, &before, &after);
 	struct shown_path one, other;
 

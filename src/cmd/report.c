@@ -176,9 +176,9 @@ static bool put_page(struct making *m, const struct run_report *run, const char 
 
 	for (size_t i = 0; ok && i < traces->n; i++) {
 		list[i].path = paths[i];
-		if (traces->n > 1 && m->join.parts != NULL) {
-			list[i].format = m->join.parts[i].format;
-			list[i].dialect = m->join.parts[i].dialect;
+		if (traces->n > 1 && m->join.traces != NULL) {
+			list[i].format = m->join.traces[i].format;
+			list[i].dialect = m->join.traces[i].dialect;
 		} else if (run->format != NULL) {
 			list[i].format = run->format->title;
 			list[i].dialect = run->trace->dialect;
@@ -216,9 +216,9 @@ static bool join_traces(struct making *m, struct pipeline_job *job, bool *by_wal
 {
 	struct join *const j = &m->join;
 
-	if (m->run->traces->n > JOIN_MAX_PARTS) {
+	if (m->run->traces->n > JOIN_MAX_TRACES) {
 		say("the page has the findings alone: there are %" PRIu32 " traces, more than %u",
-		    m->run->traces->n, JOIN_MAX_PARTS);
+		    m->run->traces->n, JOIN_MAX_TRACES);
 		return false;
 	}
 	if (!pipeline_reads_twice(job) || !join_init(j, m->run->traces) ||
@@ -226,7 +226,7 @@ static bool join_traces(struct making *m, struct pipeline_job *job, bool *by_wal
 		return false;
 	*by_wall = true;
 	for (size_t i = 0; i < j->n; i++)
-		*by_wall &= j->parts[i].epoch_known || !j->parts[i].any;
+		*by_wall &= j->traces[i].epoch_known || !j->traces[i].any;
 	bool fits = *by_wall && join_by_epoch(j);
 	/* one counts from 0, another from 1970: a timeline of both would show neither */
 	if (fits && say_gap(m->run->options, j, "all traces begin at the same time")) {

@@ -186,7 +186,7 @@ static void free_top(struct top *t)
 	free(t->copies);
 }
 
-/* ---- parts that are read apart ---- */
+/* ---- portions that are read apart ---- */
 
 static void ask_for_spans(struct pipeline_job *job)
 {
@@ -197,7 +197,7 @@ static void ask_for_spans(struct pipeline_job *job)
 	job->choice.keeps = true; /* times are relative to the start of the trace */
 }
 
-static bool begin_part(struct apart_part *f)
+static bool begin_portion(struct apart_portion *f)
 {
 	const struct top *const sum = f->ctx;
 	struct top *const t = f->state;
@@ -207,22 +207,23 @@ static bool begin_part(struct apart_part *f)
 	return begin_groups(t);
 }
 
-static bool read_part(struct apart_part *f, struct batch *b)
+static bool read_portion(struct apart_portion *f, struct batch *b)
 {
 	return take_batch(f->state, b);
 }
 
-/* Returns a track with the names of a track of a part, which is freed with the part, and of its process; it
- * is made once for each track.  NULL on OOM, or if the copies of all parts take too much memory. */
-static const struct track *copy_track(struct top *sum, struct top *part, const struct track *t)
+/* Returns a track with the names of a track of a portion, which is freed with the portion, and of its
+ * process; it is made once for each track.  NULL on OOM, or if the copies of all portions take too much
+ * memory. */
+static const struct track *copy_track(struct top *sum, struct top *portion, const struct track *t)
 {
 	const struct slice process = track_process(t)->name;
 	struct track *copy;
 
-	if (!array_reach(&part->copies, &part->ncopies, t->index, sizeof *part->copies))
+	if (!array_reach(&portion->copies, &portion->ncopies, t->index, sizeof *portion->copies))
 		return NULL;
-	if (part->copies[t->index] != NULL)
-		return part->copies[t->index];
+	if (portion->copies[t->index] != NULL)
+		return portion->copies[t->index];
 	sum->tracks_bytes += 2 * sizeof *copy + t->name.n + process.n;
 	copy = sum->tracks_bytes <= LONGEST_BYTES ? arena_zalloc(&sum->tracks, 2, sizeof *copy) : NULL;
 	if (copy != NULL) {
@@ -230,10 +231,10 @@ static const struct track *copy_track(struct top *sum, struct top *part, const s
 		copy[0].process = &copy[1];
 		copy[1].name = arena_copy(&sum->tracks, process);
 	}
-	return part->copies[t->index] = copy != NULL && !sum->tracks.failed ? copy : NULL;
+	return portion->copies[t->index] = copy != NULL && !sum->tracks.failed ? copy : NULL;
 }
 
-/* An item of a part, and its group in the sum. */
+/* An item of a portion, and its group in the sum. */
 struct joined_item {
 	const struct longest_item *item;
 	uint32_t group;
@@ -247,23 +248,23 @@ static int by_arrival(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Adds a group of a part to that with the same values, and finds its number.  Returns false on OOM. */
-static bool join_group(struct top *sum, const struct top *part, uint32_t group, uint32_t *number)
+/* Adds a group of a portion to that with the same values, and finds its number.  Returns false on OOM. */
+static bool join_group(struct top *sum, const struct top *portion, uint32_t group, uint32_t *number)
 {
-	const struct span_table *const of = &part->stats.spans;
+	const struct span_table *const of = &portion->stats.spans;
 	struct span_table *const to = &sum->stats.spans;
 	struct span_row row = { .group = &of->groups[group] };
 
-	groups_values(&part->stats, &of->set, group, row.values);
+	groups_values(&portion->stats, &of->set, group, row.values);
 	*number = NAMES_FAILED;
-	return stats_add_span(&sum->stats, to, &row, &part->stats.pool) &&
+	return stats_add_span(&sum->stats, to, &row, &portion->stats.pool) &&
 	       (*number = groups_find_texts(&sum->stats, &to->set, row.values)) != NAMES_FAILED;
 }
 
-/* Lists the items of a part in order of arrival.  The caller frees *list.  Returns false on OOM. */
-static bool join_groups(struct top *sum, const struct top *part, struct joined_item **list, size_t *n)
+/* Lists the items of a portion in order of arrival.  The caller frees *list.  Returns false on OOM. */
+static bool join_groups(struct top *sum, const struct top *portion, struct joined_item **list, size_t *n)
 {
-	const struct longest *const l = &part->items;
+	const struct longest *const l = &portion->items;
 	uint32_t number = 0;
 	bool ok = true;
 
@@ -271,7 +272,7 @@ static bool join_groups(struct top *sum, const struct top *part, struct joined_i
 	*list = malloc((l->items + 1) * sizeof **list);
 	for (uint32_t i = 0; ok && *list != NULL && i < l->ngroups; i++) {
 		if (sum->run->by.n > 0)
-			ok = l->groups[i].n == 0 || join_group(sum, part, i, &number);
+			ok = l->groups[i].n == 0 || join_group(sum, portion, i, &number);
 		for (uint32_t k = 0; k < l->groups[i].n; k++)
 			(*list)[(*n)++] = (struct joined_item){ &l->groups[i].list[k], number };
 	}
@@ -280,58 +281,58 @@ static bool join_groups(struct top *sum, const struct top *part, struct joined_i
 	return ok && *list != NULL;
 }
 
-static bool join_item(struct top *sum, struct top *part, const struct joined_item *j)
+static bool join_item(struct top *sum, struct top *portion, const struct joined_item *j)
 {
 	struct longest_item item = *j->item;
 
 	if (!longest_wants(&sum->items, j->group, item.length))
 		return true;
-	item.track = copy_track(sum, part, item.track);
+	item.track = copy_track(sum, portion, item.track);
 	return item.track != NULL && longest_add(&sum->items, j->group, item, longest_name(j->item),
 	                                         longest_second(j->item), longest_fields(j->item));
 }
 
-/* Adds the items of a part.  Parts come in order, so of equal lengths the first one is kept.  Refuses a part
- * without spans, unless some are left out, as the note on samples needs the whole trace, and one with so many
- * groups that these keep fewer items. */
-static bool join_part(struct apart_part *f, const struct run_report *run)
+/* Adds the items of a portion.  Portions come in order, so of equal lengths the first one is kept.  Refuses a
+ * portion without spans, unless some are left out, as the note on samples needs the whole trace, and one with
+ * so many groups that these keep fewer items. */
+static bool join_portion(struct apart_portion *f, const struct run_report *run)
 {
-	struct top *const sum = f->ctx, *const part = f->state;
+	struct top *const sum = f->ctx, *const portion = f->state;
 	struct joined_item *list = NULL;
 	size_t n = 0;
 
-	if ((part->items.arrived == 0 && run->found == NULL) || part->items.limit < sum->run->limit ||
-	    !groups_label(&part->stats) || !apart_claim_labels(f, &part->stats) ||
-	    !apart_sum_is_exact(&part->stats))
+	if ((portion->items.arrived == 0 && run->found == NULL) || portion->items.limit < sum->run->limit ||
+	    !groups_label(&portion->stats) || !apart_claim_labels(f, &portion->stats) ||
+	    !apart_sum_is_exact(&portion->stats))
 		return false;
 	sum->zero_ns = run->trace->zero_ns;
-	sum->lacking &= part->lacking;
-	if (part->first_ns < sum->first_ns)
-		sum->first_ns = part->first_ns;
-	bool ok = join_groups(sum, part, &list, &n);
+	sum->lacking &= portion->lacking;
+	if (portion->first_ns < sum->first_ns)
+		sum->first_ns = portion->first_ns;
+	bool ok = join_groups(sum, portion, &list, &n);
 	for (size_t i = 0; ok && i < n; i++)
-		ok = join_item(sum, part, &list[i]);
+		ok = join_item(sum, portion, &list[i]);
 	free(list);
 	return ok && sum->items.limit == sum->run->limit && apart_sum_is_exact(&sum->stats);
 }
 
-static void end_part(struct apart_part *f)
+static void end_portion(struct apart_portion *f)
 {
 	free_top(f->state);
 }
 
-static void report_parts(struct trace_slot *slot, void *ctx, struct finding_log *logs, uint32_t n)
+static void report_portions(struct trace_slot *slot, void *ctx, struct finding_log *logs, uint32_t n)
 {
 	apart_say(slot, logs, n);
 	top_report((struct top_run *)slot->run, ctx);
 }
 
 /* Returns false, without a report, if the trace must be read as a whole.  Gaps and arrows need the order of
- * time of all parts.  Of equal spans the first one is listed, so the files must not be merged. */
+ * time of all portions.  Of equal spans the first one is listed, so the files must not be merged. */
 static bool list_apart(struct trace_slot *slot)
 {
-	static const struct apart_ops ops = { sizeof(struct top), begin_part, read_part,
-		                              join_part,          end_part,   report_parts };
+	static const struct apart_ops ops = { sizeof(struct top), begin_portion, read_portion,
+		                              join_portion,       end_portion,   report_portions };
 	const struct top_run *const run = (const struct top_run *)slot->run;
 	struct top sum = top_of(run, slot->path);
 	bool ok = !run->gaps && !run->arrows && run->max_repeat == 0 && apart_is_possible(slot) &&

@@ -231,15 +231,15 @@ static void read_watched(struct trace_slot *t, struct pipeline **p, const struct
 	findings_free(&findings);
 }
 
-/* ---- parts that are checked apart ---- */
+/* ---- portions that are checked apart ---- */
 
-static bool begin_part(struct apart_part *f)
+static bool begin_portion(struct apart_portion *f)
 {
 	f->job.read.want = WANT_FINDINGS;
 	return true;
 }
 
-static void report_parts(struct trace_slot *t, void *ctx, struct finding_log *logs, uint32_t n)
+static void report_portions(struct trace_slot *t, void *ctx, struct finding_log *logs, uint32_t n)
 {
 	(void)ctx;
 	for (uint32_t i = 0; i < n; i++)
@@ -248,7 +248,7 @@ static void report_parts(struct trace_slot *t, void *ctx, struct finding_log *lo
 
 static bool check_apart(struct trace_slot *t)
 {
-	static const struct apart_ops ops = { .begin = begin_part, .report = report_parts };
+	static const struct apart_ops ops = { .begin = begin_portion, .report = report_portions };
 
 	return select_is_any(&t->run->options.select.select) && apart_is_possible(t) &&
 	       apart_read(t, &ops, NULL);

@@ -61,11 +61,11 @@ struct pipeline_hooks {
 
 /* ---- input (run/read/) ---- */
 
-/* Part of a trace that is read apart (cli/apart.h). */
-enum trace_part {
-	PART_WHOLE,
-	PART_FILES, /* some files of a folder, without the checks of the whole trace */
-	PART_FRAME, /* these checks: all files are opened, but no records are read */
+/* Portion of a trace that a run reads, apart from the other portions (cli/apart.h). */
+enum trace_portion {
+	PORTION_WHOLE,
+	PORTION_FILES, /* some files of a folder, without the checks of the whole trace */
+	PORTION_FRAME, /* these checks: all files are opened, but no records are read */
 };
 
 struct trace_input {
@@ -75,8 +75,8 @@ struct trace_input {
 	size_t npaths;
 	const struct operand *operand;   /* paths[0], listed before; NULL: list it */
 	const struct operands *operands; /* all paths, listed before; NULL: list them */
-	enum trace_part part;            /* of `operand` */
-	size_t first_file, nfiles;       /* of PART_FILES, in operand->tree */
+	enum trace_portion portion;      /* of `operand` */
+	size_t first_file, nfiles;       /* of PORTION_FILES, in operand->tree */
 	struct input *input;             /* opened before, taken over; paths[0] is its name.  NULL: open it */
 	const struct format *from;       /* NULL: recognised by content */
 	const char *dialect;             /* NULL: recognised by content */

@@ -1,6 +1,6 @@
 /* Several traces as one (merge): a first pass over each trace, the offsets of their clocks, and the stage
  * that reads them one after the other, each by its own pipeline, and moves their events to the common trace.
- * A window of the whole becomes a window of each part.  Times are computed with 128 bits, as offsets are
+ * A window of the whole becomes a window of each trace.  Times are computed with 128 bits, as offsets are
  * signed. */
 #include "run/join.h"
 
@@ -16,24 +16,24 @@
 #include "run/private.h"
 #include "run/read/operands.h"
 
-/* ---- times of the parts, on the clock of the whole ---- */
+/* ---- times of the traces, on the clock of the whole ---- */
 
-static int128 begin_of(const struct join_part *part)
+static int128 begin_of(const struct join_trace *joined)
 {
-	return part->first_ns + part->later;
+	return joined->first_ns + joined->later;
 }
 
-static int128 end_of(const struct join_part *part)
+static int128 end_of(const struct join_trace *joined)
 {
-	return part->last_ns + part->later;
+	return joined->last_ns + joined->later;
 }
 
-/* The part that begins first; NULL: there are no events. */
-static const struct join_part *first_part(const struct join *j)
+/* The trace that begins first; NULL: there are no events. */
+static const struct join_trace *first_trace(const struct join *j)
 {
-	const struct join_part *first = NULL;
+	const struct join_trace *first = NULL;
 
-	for (const struct join_part *p = j->parts; p < j->parts + j->n; p++)
+	for (const struct join_trace *p = j->traces; p < j->traces + j->n; p++)
 		if (p->any && (first == NULL || begin_of(p) < begin_of(first)))
 			first = p;
 	return first;
@@ -42,7 +42,7 @@ static const struct join_part *first_part(const struct join *j)
 /* The first time after the offsets are added; 0 without events. */
 static int128 first_time(const struct join *j)
 {
-	const struct join_part *const first = first_part(j);
+	const struct join_trace *const first = first_trace(j);
 
 	return first != NULL ? begin_of(first) : 0;
 }
@@ -50,10 +50,10 @@ static int128 first_time(const struct join *j)
 /* The last one, likewise. */
 static int128 last_time(const struct join *j)
 {
-	const struct join_part *const first = first_part(j);
+	const struct join_trace *const first = first_trace(j);
 	int128 last = first != NULL ? end_of(first) : 0;
 
-	for (const struct join_part *p = j->parts; p < j->parts + j->n; p++)
+	for (const struct join_trace *p = j->traces; p < j->traces + j->n; p++)
 		last = p->any && end_of(p) > last ? end_of(p) : last;
 	return last;
 }
@@ -79,10 +79,10 @@ static int128 time_of(const struct join *j, const struct select_time *t)
 	}
 }
 
-/* Converts a time on the clock of the whole to event times of the part. */
-static struct select_time in_part(const struct join_part *part, const struct select_time *t, int128 at)
+/* Converts a time on the clock of the whole to event times of the trace. */
+static struct select_time in_trace(const struct join_trace *joined, const struct select_time *t, int128 at)
 {
-	const int128 ts = at - part->later + part->zero_ns;
+	const int128 ts = at - joined->later + joined->zero_ns;
 
 	if (t->kind == SELECT_ANY_TIME)
 		return *t;
@@ -118,28 +118,28 @@ const char *join_window(struct join *j, const struct select *s)
 			return NULL;
 		}
 		*own = *s;
-		own->since = in_part(&j->parts[i], &s->since, since);
-		own->until = in_part(&j->parts[i], &s->until, until);
-		j->parts[i].select = own;
+		own->since = in_trace(&j->traces[i], &s->since, since);
+		own->until = in_trace(&j->traces[i], &s->until, until);
+		j->traces[i].select = own;
 	}
 	return NULL;
 }
 
-/* ---- the parts ---- */
+/* ---- the traces ---- */
 
 bool join_init(struct join *j, const struct trace_groups *traces)
 {
-	*j = (struct join){ .parts = calloc(traces->n, sizeof *j->parts), .n = traces->n };
-	for (uint32_t i = 0; j->parts != NULL && i < traces->n; i++) {
-		j->parts[i].path = trace_group_path(&traces->list[i]);
-		j->parts[i].operand = &traces->list[i].operand;
+	*j = (struct join){ .traces = calloc(traces->n, sizeof *j->traces), .n = traces->n };
+	for (uint32_t i = 0; j->traces != NULL && i < traces->n; i++) {
+		j->traces[i].path = trace_group_path(&traces->list[i]);
+		j->traces[i].operand = &traces->list[i].operand;
 	}
-	return j->parts != NULL;
+	return j->traces != NULL;
 }
 
 void join_free(struct join *j)
 {
-	free(j->parts);
+	free(j->traces);
 	arena_free(&j->arena);
 	table64_free(&j->ids);
 	tabletext_free(&j->names);
@@ -148,60 +148,60 @@ void join_free(struct join *j)
 
 /* ---- the first pass ---- */
 
-/* Parts are read on several threads; their contributions to common data are added in order of the parts. */
+/* Traces are read on several threads; what they add to common data is added in their order. */
 struct look {
 	struct join *join;
 	const struct pipeline_job *like;
 	struct workers *workers;
 	struct look_slot {
 		struct look *look;
-		size_t number; /* of the part */
+		size_t number; /* of the trace */
 		struct pipeline_why why;
 		bool ok;
-		struct vocabularies vocabularies; /* reused from one part to the next */
+		struct vocabularies vocabularies; /* reused from one trace to the next */
 	} * slots;
-	atomic_size_t taken; /* parts */
+	atomic_size_t taken; /* traces */
 	atomic_bool failed;
 };
 
 static bool add_times(void *ctx, const struct batch *b)
 {
 	const struct look_slot *const l = ctx;
-	struct join_part *const part = &l->look->join->parts[l->number];
+	struct join_trace *const joined = &l->look->join->traces[l->number];
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
 		const uint64_t end = event_end(e);
 		if (e->phase == PHASE_STRUCTURE)
 			continue;
-		part->first_ns = !part->any || e->ts < part->first_ns ? e->ts : part->first_ns;
-		part->last_ns = end > part->last_ns ? end : part->last_ns;
-		part->any = true;
+		joined->first_ns = !joined->any || e->ts < joined->first_ns ? e->ts : joined->first_ns;
+		joined->last_ns = end > joined->last_ns ? end : joined->last_ns;
+		joined->any = true;
 	}
 	return true;
 }
 
-/* It is the same process in all parts: its id is one of its host. */
+/* Whether a process is the same in all traces: its id is one of its host. */
 static bool is_common(const struct track *process)
 {
 	return process->global || (process->has_id && process->host.n > 0);
 }
 
-/* Maps the process to the part that has it, or to JOIN_SEVERAL. */
-static void add_process(struct join *j, const struct track *t, uint32_t part)
+/* Maps the process to the trace that has it, or to JOIN_SEVERAL. */
+static void add_process(struct join *j, const struct track *t, uint32_t number)
 {
 	const uint32_t known = t->has_id ? table64_get(&j->ids, t->id) : tabletext_get(&j->names, t->name);
 	bool ok = true;
 
-	if (is_common(t) || known == part || j->ids.used + j->names.used >= JOIN_MAX_PROCESSES)
+	if (is_common(t) || known == number || j->ids.used + j->names.used >= JOIN_MAX_PROCESSES)
 		return;
 	if (known != TABLE_NONE)
-		part = JOIN_SEVERAL;
+		number = JOIN_SEVERAL;
 	if (t->has_id) {
-		ok = table64_put(&j->ids, t->id, part);
+		ok = table64_put(&j->ids, t->id, number);
 	} else {
 		const struct slice name = arena_copy(&j->arena, t->name);
-		ok = name.p != NULL && tabletext_put(&j->names, name, part);
+		ok = name.p != NULL && tabletext_put(&j->names, name, number);
 	}
 	j->failed |= !ok;
 }
@@ -215,26 +215,26 @@ static void take_facts(void *ctx, struct pipeline *p)
 {
 	const struct look_slot *const l = ctx;
 	struct join *const j = l->look->join;
-	struct join_part *const part = &j->parts[l->number];
+	struct join_trace *const joined = &j->traces[l->number];
 
 	workers_turn(l->look->workers, (size_t)(l - l->look->slots));
 	for (uint32_t i = 0; i < p->trace.ntracks; i++)
 		if (p->trace.tracks[i]->kind == TRACK_PROCESS)
 			add_process(j, p->trace.tracks[i], (uint32_t)l->number);
-	part->format = copy_text(j, p->trace.format);
-	part->dialect = copy_text(j, p->trace.dialect);
-	part->byte_order = copy_text(j, p->trace.byte_order);
-	part->clock = copy_text(j, p->trace.clock);
-	part->epoch_known = p->trace.epoch_known;
-	part->epoch_ns = p->trace.epoch_ns;
-	part->zero_ns = p->trace.zero_ns;
-	part->labelled = p->trace.labelled;
+	joined->format = copy_text(j, p->trace.format);
+	joined->dialect = copy_text(j, p->trace.dialect);
+	joined->byte_order = copy_text(j, p->trace.byte_order);
+	joined->clock = copy_text(j, p->trace.clock);
+	joined->epoch_known = p->trace.epoch_known;
+	joined->epoch_ns = p->trace.epoch_ns;
+	joined->zero_ns = p->trace.zero_ns;
+	joined->labelled = p->trace.labelled;
 	j->failed |= j->arena.failed;
 	j->parts_of_job += p->trace.parts > 0;
 	j->job_parts = p->trace.parts > j->job_parts ? p->trace.parts : j->job_parts;
 }
 
-/* The first part whose facts are missing shows its progress. */
+/* The first trace whose facts are missing shows its progress. */
 static void show_progress(void *ctx, const struct input *in)
 {
 	const struct look_slot *const l = ctx;
@@ -243,12 +243,12 @@ static void show_progress(void *ctx, const struct input *in)
 		job_progress(l->look->like, in);
 }
 
-static void look_at_part(void *ctx, size_t slot)
+static void look_at_trace(void *ctx, size_t slot)
 {
 	const struct look *const look = ctx;
 	const struct pipeline_job *const like = look->like;
 	struct look_slot *const l = &look->slots[slot];
-	const struct join_part *const part = &look->join->parts[l->number];
+	const struct join_trace *const joined = &look->join->traces[l->number];
 	struct pass pass = {
 		.in = pass_inputs(like),
 		.read = { .want = WANT_TIMES | WANT_ORDER, .interpret = like->read.interpret },
@@ -268,16 +268,16 @@ static void look_at_part(void *ctx, size_t slot)
 		select.since.kind = select.until.kind = SELECT_ANY_TIME;
 		pass.choice.select = &select;
 	}
-	pass.in.paths = &part->path;
+	pass.in.paths = &joined->path;
 	pass.in.npaths = 1;
 	pass.in.helpers = 0;
-	pass.in.operand = part->operand;
+	pass.in.operand = joined->operand;
 	pass.in.vocabularies = &l->vocabularies;
 	l->why.text[0] = '\0';
 	l->ok = pipeline_pass(&pass);
 }
 
-static void end_part(void *ctx, size_t slot)
+static void end_trace(void *ctx, size_t slot)
 {
 	struct look *const look = ctx;
 	const struct look_slot *const l = &look->slots[slot];
@@ -287,15 +287,15 @@ static void end_part(void *ctx, size_t slot)
 	if (j->failed_path != NULL || (l->ok && !j->failed))
 		return;
 	j->failed = true;
-	j->failed_path = j->parts[l->number].path;
+	j->failed_path = j->traces[l->number].path;
 	j->why = l->why;
 	atomic_store(&look->failed, true);
 }
 
 bool join_look(struct join *j, const struct pipeline_job *job, size_t threads)
 {
-	static const struct workers_ops ops = { .run = look_at_part, .finish = end_part };
-	/* More slots than threads, so that a finished part does not wait for an earlier one. */
+	static const struct workers_ops ops = { .run = look_at_trace, .finish = end_trace };
+	/* More slots than threads, so that a finished trace does not wait for an earlier one. */
 	const size_t n = threads == 1 || j->n < 2 ? 1 : j->n < 4 * threads ? j->n : 4 * threads;
 	struct look look = { .join = j, .like = job, .slots = calloc(n, sizeof *look.slots) };
 
@@ -304,7 +304,7 @@ bool join_look(struct join *j, const struct pipeline_job *job, size_t threads)
 	if (look.workers == NULL) {
 		free(look.slots);
 		j->failed = true;
-		j->failed_path = j->parts[0].path;
+		j->failed_path = j->traces[0].path;
 		return false;
 	}
 	for (size_t i = 0; i < j->n; i++) {
@@ -319,20 +319,20 @@ bool join_look(struct join *j, const struct pipeline_job *job, size_t threads)
 		vocabularies_free(&look.slots[i].vocabularies);
 	free(look.slots);
 	for (size_t i = 0; i < j->n; i++)
-		j->zero_ns = j->parts[i].zero_ns > j->zero_ns ? j->parts[i].zero_ns : j->zero_ns;
+		j->zero_ns = j->traces[i].zero_ns > j->zero_ns ? j->traces[i].zero_ns : j->zero_ns;
 	for (size_t i = 0; i < j->n; i++) {
-		j->parts[i].first_ns += j->zero_ns - j->parts[i].zero_ns;
-		j->parts[i].last_ns += j->zero_ns - j->parts[i].zero_ns;
+		j->traces[i].first_ns += j->zero_ns - j->traces[i].zero_ns;
+		j->traces[i].last_ns += j->zero_ns - j->traces[i].zero_ns;
 	}
 	return !j->failed;
 }
 
 /* ---- offsets ---- */
 
-static bool set_offset(struct join_part *part, int128 later)
+static bool set_offset(struct join_trace *joined, int128 later)
 {
-	part->later = later > INT64_MAX ? INT64_MAX : later < -INT64_MAX ? -INT64_MAX : (int64_t)later;
-	return part->later == later;
+	joined->later = later > INT64_MAX ? INT64_MAX : later < -INT64_MAX ? -INT64_MAX : (int64_t)later;
+	return joined->later == later;
 }
 
 bool join_by_epoch(struct join *j)
@@ -341,10 +341,10 @@ bool join_by_epoch(struct join *j)
 	bool fits = true;
 
 	for (size_t i = 0; i < j->n; i++)
-		if (j->parts[i].epoch_ns < min)
-			min = j->parts[i].epoch_ns;
+		if (j->traces[i].epoch_ns < min)
+			min = j->traces[i].epoch_ns;
 	for (size_t i = 0; i < j->n; i++)
-		fits &= set_offset(&j->parts[i], (int128)j->parts[i].epoch_ns - min);
+		fits &= set_offset(&j->traces[i], (int128)j->traces[i].epoch_ns - min);
 	j->epoch_known = true;
 	j->epoch_ns = min;
 	return fits;
@@ -355,7 +355,7 @@ bool join_by_start(struct join *j)
 	bool fits = true;
 
 	for (size_t i = 0; i < j->n; i++)
-		fits &= set_offset(&j->parts[i], j->zero_ns - j->parts[i].first_ns);
+		fits &= set_offset(&j->traces[i], j->zero_ns - j->traces[i].first_ns);
 	return fits;
 }
 
@@ -365,8 +365,8 @@ void join_allow_negative(struct join *j)
 		return;
 	j->zero_ns = TRACE_ZERO;
 	for (size_t i = 0; i < j->n; i++) {
-		j->parts[i].first_ns += TRACE_ZERO;
-		j->parts[i].last_ns += TRACE_ZERO;
+		j->traces[i].first_ns += TRACE_ZERO;
+		j->traces[i].last_ns += TRACE_ZERO;
 	}
 }
 
@@ -376,7 +376,7 @@ bool join_rebase(struct join *j)
 	bool fits = true;
 
 	for (size_t i = 0; i < j->n; i++)
-		fits &= set_offset(&j->parts[i], j->parts[i].later - min);
+		fits &= set_offset(&j->traces[i], j->traces[i].later - min);
 	j->rebased_by = min - j->zero_ns;
 	return fits;
 }
@@ -385,12 +385,12 @@ bool join_rebase(struct join *j)
 
 #define YEAR_NS ((int128)365 * DAY_NS)
 
-uint64_t join_gap(const struct join *j, const struct join_part **before, const struct join_part **after)
+uint64_t join_gap(const struct join *j, const struct join_trace **before, const struct join_trace **after)
 {
-	const struct join_part *const first = first_part(j);
+	const struct join_trace *const first = first_trace(j);
 
 	*before = *after = NULL;
-	for (const struct join_part *p = j->parts; first != NULL && p < j->parts + j->n; p++) {
+	for (const struct join_trace *p = j->traces; first != NULL && p < j->traces + j->n; p++) {
 		const bool early = p->any && begin_of(p) - begin_of(first) < YEAR_NS;
 		if (early && (*before == NULL || end_of(p) > end_of(*before)))
 			*before = p;
@@ -401,12 +401,12 @@ uint64_t join_gap(const struct join *j, const struct join_part **before, const s
 	return gap <= YEAR_NS ? 0 : gap > UINT64_MAX ? UINT64_MAX : (uint64_t)gap;
 }
 
-/* ---- reading the parts ---- */
+/* ---- reading the traces ---- */
 
-/* A part, open from its first event to the end of the run, as events point into its trace. */
+/* A joined trace, open from its first event to the end of the run, as events point into its memory. */
 struct inner {
 	struct joining *joining;
-	const struct join_part *part;
+	const struct join_trace *joined;
 	struct pipeline_job job;
 	struct pipeline *pipeline;
 	struct rebind rebind;
@@ -418,15 +418,15 @@ struct joining {
 	struct pipeline *p;
 	const struct join *join;
 	struct inner *list;
-	size_t at;                  /* the part being read */
-	struct select_found *found; /* in all parts; NULL before joining_found() */
-	struct tabletext globals;   /* "parent id name host" of tracks common to all parts -> index */
-	struct tabletext files;     /* names of files -> part, or JOIN_SEVERAL */
+	size_t at;                  /* the trace being read */
+	struct select_found *found; /* in all traces; NULL before joining_found() */
+	struct tabletext globals;   /* "parent id name host" of tracks common to all traces -> index */
+	struct tabletext files;     /* names of files -> trace, or JOIN_SEVERAL */
 	struct table64 facts;       /* hash of a fact of the whole -> its index */
 	struct arena arena;
 };
 
-/* rebind.same_track: common processes and their threads are the same in all parts. */
+/* rebind.same_track: common processes and their threads are the same in all traces. */
 static struct track *same_track(void *ctx, const struct track *t, const struct track *parent)
 {
 	struct inner *const in = ctx;
@@ -448,11 +448,11 @@ static struct track *same_track(void *ctx, const struct track *t, const struct t
 	return NULL;
 }
 
-static const char *file_name(const struct join_part *part)
+static const char *file_name(const struct join_trace *joined)
 {
-	const char *const slash = strrchr(part->path, '/');
+	const char *const slash = strrchr(joined->path, '/');
 
-	return slash != NULL && slash[1] != '\0' ? slash + 1 : part->path;
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : joined->path;
 }
 
 /* Returns false on OOM. */
@@ -461,7 +461,7 @@ static bool list_files(struct joining *g)
 	const struct join *const j = g->join;
 
 	for (uint32_t i = 0; i < j->n; i++) {
-		const struct slice name = slice_str(file_name(&j->parts[i]));
+		const struct slice name = slice_str(file_name(&j->traces[i]));
 		const bool known = tabletext_get(&g->files, name) != TABLE_NONE;
 		if (!tabletext_put(&g->files, name, known ? JOIN_SEVERAL : i))
 			return false;
@@ -469,24 +469,24 @@ static bool list_files(struct joining *g)
 	return true;
 }
 
-/* The name of the part's file; its path if other parts have a file of that name. */
+/* The name of the file; its path if several traces have a file of that name. */
 static const char *label_of(const struct inner *in)
 {
-	const char *const base = file_name(in->part);
+	const char *const base = file_name(in->joined);
 
 	if (strcmp(base, "-") == 0)
 		return "standard input";
-	return tabletext_get(&in->joining->files, slice_str(base)) == JOIN_SEVERAL ? in->part->path : base;
+	return tabletext_get(&in->joining->files, slice_str(base)) == JOIN_SEVERAL ? in->joined->path : base;
 }
 
-/* rebind.process_name: adds the label of the part if several parts have the process. */
+/* rebind.process_name: adds the label of the trace if several have the process. */
 static struct slice process_name(void *ctx, const struct track *t, struct arena *into)
 {
 	const struct inner *const in = ctx;
 	const struct join *const j = in->joining->join;
-	const uint32_t in_part = t->has_id ? table64_get(&j->ids, t->id) : tabletext_get(&j->names, t->name);
+	const uint32_t in_trace = t->has_id ? table64_get(&j->ids, t->id) : tabletext_get(&j->names, t->name);
 
-	if (is_common(t) || in->part->labelled || in_part != JOIN_SEVERAL)
+	if (is_common(t) || in->joined->labelled || in_trace != JOIN_SEVERAL)
 		return arena_copy(into, t->name);
 	return ARENA_JOIN(into, t->name, SLICE_LIT(" ["), slice_str(label_of(in)), SLICE_LIT("]"));
 }
@@ -497,23 +497,23 @@ static void open_inner(struct joining *g, struct inner *in)
 	const size_t number = (size_t)(in - g->list);
 
 	in->joining = g;
-	in->part = &g->join->parts[number];
+	in->joined = &g->join->traces[number];
 	in->job = (struct pipeline_job){
 		.in = pass_inputs(all),
 		.read = { .want = all->read.want,
 		          .interpret = all->read.interpret,
 		          .ahead = job_reads_ahead(all) ? READ_AHEAD : READ_ALONG },
-		.choice.select = in->part->select != NULL ? in->part->select : all->choice.select,
+		.choice.select = in->joined->select != NULL ? in->joined->select : all->choice.select,
 		.adjust.max_repeat = all->adjust.max_repeat,
 		.to = all->to,
 	};
-	in->job.in.helpers = 0; /* parts are many, and open at a time */
-	in->job.in.paths = &in->part->path;
+	in->job.in.helpers = 0; /* traces are many, and open at a time */
+	in->job.in.paths = &in->joined->path;
 	in->job.in.npaths = 1;
-	in->job.in.operand = in->part->operand;
-	in->job.in.batches = g->p->pool; /* as there may be thousands of parts of few events */
+	in->job.in.operand = in->joined->operand;
+	in->job.in.batches = g->p->pool; /* as there may be thousands of traces of few events */
 	rebind_init(&in->rebind, &g->p->trace);
-	in->rebind.later = in->part->later;
+	in->rebind.later = in->joined->later;
 	if (g->join->zero_ns > 0 && !all->adjust.rebase)
 		in->rebind.most = g->join->zero_ns + INT64_MAX;
 	in->rebind.flows = number;
@@ -542,7 +542,7 @@ static bool is_same_fact(const struct field *m, const struct field *k)
 	            : a->type <= VALUE_ADDRESS && a->u64 == b->u64);
 }
 
-/* Facts that several parts state are listed once; those from `from` on are of the last part. */
+/* Facts that several traces state are listed once; those from `from` on are of the last trace. */
 static bool drop_known_facts(struct joining *g, uint32_t from)
 {
 	struct trace *const to = &g->p->trace;
@@ -560,8 +560,8 @@ static bool drop_known_facts(struct joining *g, uint32_t from)
 	return ok;
 }
 
-/* The part was read to its end. */
-static bool finish_part(struct joining *g, struct inner *in)
+/* The trace was read to its end. */
+static bool finish_trace(struct joining *g, struct inner *in)
 {
 	struct trace *const to = &g->p->trace;
 	const uint64_t records = to->records, events = to->events;
@@ -576,7 +576,7 @@ static bool finish_part(struct joining *g, struct inner *in)
 	return drop_known_facts(g, nmeta);
 }
 
-static enum stage_status next_of_parts(struct stage *st, struct batch **out)
+static enum stage_status next_of_traces(struct stage *st, struct batch **out)
 {
 	struct joining *const g = (struct joining *)st;
 
@@ -593,7 +593,7 @@ static enum stage_status next_of_parts(struct stage *st, struct batch **out)
 		if (status == STAGE_BAD)
 			return status;
 		in->rebind.zero = g->join->zero_ns - in->pipeline->trace.zero_ns;
-		if (status == STAGE_END ? !finish_part(g, in) : !rebind_batch(&in->rebind, *out)) {
+		if (status == STAGE_END ? !finish_trace(g, in) : !rebind_batch(&in->rebind, *out)) {
 			pipeline_no_memory(g->p);
 			batch_release(*out);
 			return STAGE_BAD;
@@ -601,7 +601,7 @@ static enum stage_status next_of_parts(struct stage *st, struct batch **out)
 		g->at += status == STAGE_END;
 		if (status == STAGE_END)
 			continue;
-		(*out)->ntracks = (*out)->nclasses = 0; /* of the trace of the part */
+		(*out)->ntracks = (*out)->nclasses = 0; /* of its own trace */
 		if ((*out)->n > 0)
 			return STAGE_MORE;
 		batch_release(*out);
@@ -612,13 +612,13 @@ static enum stage_status next_of_parts(struct stage *st, struct batch **out)
 	return g->arena.failed ? STAGE_BAD : STAGE_END;
 }
 
-/* A fact that all parts share; else `none`. */
+/* The text that this member has in all traces; else `none`. */
 static const char *common_fact(const struct join *j, size_t member, const char *none)
 {
 	const char *first = NULL;
 
 	for (size_t i = 0; i < j->n; i++) {
-		const char *const s = *(const char *const *)((const char *)&j->parts[i] + member);
+		const char *const s = *(const char *const *)((const char *)&j->traces[i] + member);
 		if (s == NULL || s[0] == '\0' || (first != NULL && strcmp(s, first) != 0))
 			return none;
 		first = s;
@@ -633,7 +633,7 @@ struct joining *joining_new(struct pipeline *p)
 
 	if (g == NULL)
 		return NULL;
-	g->stage.next = next_of_parts;
+	g->stage.next = next_of_traces;
 	g->p = p;
 	g->join = j;
 	if ((g->list = calloc(j->n, sizeof *g->list)) == NULL || !list_files(g)) {
@@ -642,11 +642,11 @@ struct joining *joining_new(struct pipeline *p)
 		free(g);
 		return NULL;
 	}
-	p->trace.format = common_fact(j, offsetof(struct join_part, format), "merged");
-	p->trace.dialect = common_fact(j, offsetof(struct join_part, dialect), "");
-	p->trace.byte_order = common_fact(j, offsetof(struct join_part, byte_order), NULL);
+	p->trace.format = common_fact(j, offsetof(struct join_trace, format), "merged");
+	p->trace.dialect = common_fact(j, offsetof(struct join_trace, dialect), "");
+	p->trace.byte_order = common_fact(j, offsetof(struct join_trace, byte_order), NULL);
 	p->trace.clock =
-	    common_fact(j, offsetof(struct join_part, clock), j->epoch_known ? "aligned" : "unknown");
+	    common_fact(j, offsetof(struct join_trace, clock), j->epoch_known ? "aligned" : "unknown");
 	p->trace.epoch_known = j->epoch_known;
 	p->trace.epoch_ns = j->epoch_ns;
 	return g;

@@ -492,7 +492,7 @@ static void check_trace(struct pipeline *p)
 		.context = c, .format = c->format, .dialect = p->trace.dialect, .open = true, .as_whole = true
 	};
 
-	if (c->findings.path == NULL || p->job->in.part == PART_FILES)
+	if (c->findings.path == NULL || p->job->in.portion == PORTION_FILES)
 		return;
 	s.findings = c->findings;
 	s.findings.list = p->job->to.list;

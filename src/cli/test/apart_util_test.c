@@ -6,13 +6,13 @@
 
 #include "cmd/test/cli_test_util.h"
 
-static bool begin(struct apart_part *f)
+static bool begin(struct apart_portion *f)
 {
 	f->job.read.want = WANT_FINDINGS;
 	return true;
 }
 
-static bool join(struct apart_part *f, const struct run_report *run)
+static bool join(struct apart_portion *f, const struct run_report *run)
 {
 	struct apart_seen *const s = f->ctx;
 

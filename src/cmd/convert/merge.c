@@ -76,8 +76,8 @@ static bool parse_line(struct align_line *l, const char *p, size_t n)
 	if (!parse_offset(offset, &ns))
 		return mistake(l, "there must be an offset such as 12.5ms, not", offset);
 	for (size_t i = 0; i < l->join->n; i++)
-		if (slice_equal(slice_str(l->join->parts[i].path), name)) {
-			l->join->parts[i].later = ns;
+		if (slice_equal(slice_str(l->join->traces[i].path), name)) {
+			l->join->traces[i].later = ns;
 			l->given[i] = 1;
 			return true;
 		}
@@ -125,7 +125,7 @@ static bool align_file(const char *path, struct join *j, struct options *o)
 	for (size_t i = 0; ok && i < j->n; i++)
 		if (!l.given[i]) {
 			struct shown_path input;
-			say_of(path, "no offset of %s", show_path(&input, j->parts[i].path));
+			say_of(path, "no offset of %s", show_path(&input, j->traces[i].path));
 			o->status = STATUS_USAGE;
 			ok = false;
 		}
@@ -189,12 +189,12 @@ static bool all_know_epoch(struct merge *m)
 	struct shown_path shown;
 
 	for (size_t i = 0; i < m->join.n; i++)
-		if (!m->join.parts[i].epoch_known && m->join.parts[i].any)
+		if (!m->join.traces[i].epoch_known && m->join.traces[i].any)
 			return options_mistake(
 			    &m->convert.options,
 			    "%s does not say at which wall time it began: --align start has all "
 			    "traces begin at 0, --align none leaves their times",
-			    show_path(&shown, m->join.parts[i].path));
+			    show_path(&shown, m->join.traces[i].path));
 	return true;
 }
 
@@ -253,10 +253,10 @@ static enum exit_status run(struct merge *m)
 		return STATUS_UNREADABLE;
 	if (!spool(m) || !options_traces(o, &m->traces))
 		return o->status;
-	if (m->traces.n > JOIN_MAX_PARTS) {
+	if (m->traces.n > JOIN_MAX_TRACES) {
 		say_of(m->convert.out,
 		       "not written: the inputs are %" PRIu32 " traces; merge takes at most %u", m->traces.n,
-		       JOIN_MAX_PARTS);
+		       JOIN_MAX_TRACES);
 		return STATUS_UNREADABLE;
 	}
 	if (!join_init(&m->join, &m->traces) && !options_no_memory(o))

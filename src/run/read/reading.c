@@ -75,7 +75,7 @@ static bool read_alone(struct reading *r)
 
 	r->has_source = source_start(s);
 	const bool go_on = !r->has_source || h->opened == NULL || h->opened(h->ctx, s);
-	if (!r->has_source || r->context->job->in.part == PART_FRAME) {
+	if (!r->has_source || r->context->job->in.portion == PORTION_FRAME) {
 		r->has_source = false;
 		reading_report(r, s);
 	}
@@ -121,7 +121,7 @@ static bool open_next(struct reading *r, struct source_location location)
 		reading_report(r, s);
 		return true;
 	}
-	if (!streams_wanted(s) || r->context->job->in.part == PART_FRAME)
+	if (!streams_wanted(s) || r->context->job->in.portion == PORTION_FRAME)
 		return read_alone(r);
 	if (!streams_full(r, s))
 		return streams_add(r, s);
@@ -197,7 +197,7 @@ static void report_empty_folder(struct reading *r, const struct operand *o)
 /* Reports a folder without inputs, unless an error was reported. */
 static void report_no_input(struct reading *r, const struct operand *o)
 {
-	if (r->context->job->in.part == PART_FILES)
+	if (r->context->job->in.portion == PORTION_FILES)
 		return;
 	if (is_without_input(o))
 		report_empty_folder(r, o);
@@ -219,7 +219,9 @@ static bool advance(struct reading *r)
 		r->has_input = false;
 	}
 	const struct trace_input *const in = &r->context->job->in;
-	const size_t end = !o->folder ? 1 : in->part == PART_FILES ? in->first_file + in->nfiles : o->tree.n;
+	const size_t end = !o->folder                     ? 1
+	                   : in->portion == PORTION_FILES ? in->first_file + in->nfiles
+	                                                  : o->tree.n;
 	if (r->file == end) {
 		report_no_input(r, o);
 		r->operand++;
