@@ -220,12 +220,6 @@ static struct wide_hash canon_json(struct canon *c, struct slice text, unsigned 
 
 /* ---- values ---- */
 
-/* Hashes a float of 32 bits as the double of its shortest decimal text. */
-static struct wide_hash canon_float32(double v)
-{
-	return canon_float(v == floor(v) && fabs(v) < 0x1p20 ? v /* exact in decimal */ : decimal_widen(v));
-}
-
 /* Hashes bytes as the text "0x" and their digits, in pieces. */
 static struct wide_hash canon_bytes(const struct value *v)
 {
@@ -302,8 +296,9 @@ static struct wide_hash hash_value(struct canon *c, const struct value *v, unsig
 	case VALUE_I32:
 	case VALUE_I64:
 		return canon_integer(v->i64 < 0, v->i64 < 0 ? 0 - (uint64_t)v->i64 : (uint64_t)v->i64);
-	case VALUE_F32:
-		return canon_float32(v->f64);
+	case VALUE_F32: /* as the double of its shortest decimal text; small integers are exact */
+		return canon_float(v->f64 == floor(v->f64) && fabs(v->f64) < 0x1p20 ? v->f64
+		                                                                    : decimal_widen(v->f64));
 	case VALUE_F64:
 		return canon_float(v->f64);
 	case VALUE_STRING:

@@ -16,7 +16,7 @@
 #include "model/trace_engine.h"
 #include "run/stage.h"
 
-/* ---- traces as a whole (identity.c) ---- */
+/* ---- traces as a whole (whole.c) ---- */
 
 struct format;
 struct input_files;

@@ -254,15 +254,10 @@ static bool is_late(const struct differ *d, struct pending *p, uint64_t now)
 	       (now - ts) / 4 >= d->rules.tolerance;
 }
 
-static inline bool pending_is_full(const struct pending *p)
-{
-	return p->alive >= PENDING_MAX || p->bytes >= PENDING_MAX_BYTES;
-}
-
 /* Makes space for one more pending event. */
 static enum differ_status reserve_pending(struct differ *d, struct differ_side *s)
 {
-	if (pending_is_full(&s->pending)) {
+	if (s->pending.alive >= PENDING_MAX || s->pending.bytes >= PENDING_MAX_BYTES) {
 		d->full++;
 		return differ_flush(d, UINT64_MAX);
 	}

@@ -215,6 +215,12 @@ struct category_cache {
 	struct wide_hash hash;
 };
 
+/* Returns a hash of all parts of an event except the track, for a digest: the scalar ones are a chain, to
+ * which the hashes of its fields and its category are added.  fields: as above, not NULL. */
+struct wide_hash event_hash(struct canon *c, struct category_cache *m, const struct batch *b,
+                            const struct event *e, const struct event_fields *fields);
+
+/* Returns a hash of the name and the value. */
 struct wide_hash event_field_hash(struct canon *c, const struct field *f);
 
 /* Returns a hash of all parts except those in `without` (enum event_part) and the track. */

@@ -169,13 +169,6 @@ static unsigned find_differences(const struct differ *d, const struct pending_ev
 	return parts & ~d->rules.ignore;
 }
 
-/* Returns the event in a batch of its own, or NULL on OOM. */
-static const struct batch *unpack_event(struct differ_side *s, const struct pending_event *e)
-{
-	batch_recycle(&s->shown);
-	return event_unpack_copy(&s->shown, e->packed, NULL) ? &s->shown : NULL;
-}
-
 static bool count_difference(struct differ *d, const struct difference *diff,
                              const struct pending_event *const e[DIFFER_SIDES])
 {
@@ -201,9 +194,15 @@ static enum differ_status report_pending(struct differ *d, struct pending_event 
 	const struct pending_event *const e[DIFFER_SIDES] = { a, b };
 	struct difference diff = { .parts = a != NULL && b != NULL ? find_differences(d, a, b) : 0 };
 
-	for (int i = 0; i < DIFFER_SIDES; i++)
-		if (e[i] != NULL && (diff.in[i] = unpack_event(&d->sides[i], e[i])) == NULL)
+	for (int i = 0; i < DIFFER_SIDES; i++) {
+		struct batch *const shown = &d->sides[i].shown;
+		if (e[i] == NULL)
+			continue;
+		batch_recycle(shown);
+		if (!event_unpack_copy(shown, e[i]->packed, NULL))
 			return DIFFER_NO_MEMORY;
+		diff.in[i] = shown;
+	}
 	const bool same =
 	    a != NULL && b != NULL && diff.parts == 0; /* by the own identities of their tracks */
 	d->same += same;

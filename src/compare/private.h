@@ -6,6 +6,7 @@
  *
  *   identity.c     identities of events and tracks
  *   canon.c        hashes of values
+ *   whole.c        traces as a whole: bytes, digests
  *   differ.c       event by event: both sides merged by time
  *   pending.c      events without a partner: matched later, or paired with the most similar ones
  *   differences.c  one pair: the parts and fields that differ, and whether the ledger of a writer allows them
