@@ -207,14 +207,6 @@ static bool add_example(struct stats *s, struct span_table *t, uint32_t number, 
 	       longest_add(&t->longest, number, item, e->name, e->cls->category, fields);
 }
 
-/* Counts what options add: decades of durations, the longest spans. */
-static bool count_options(struct stats *s, struct span_table *t, const struct batch *b, const struct event *e,
-                          uint32_t number)
-{
-	return (!s->hist || add_decade(t, number, e->dur)) &&
-	       (s->examples.n == 0 || add_example(s, t, number, b, e));
-}
-
 /* Finds the number of a span's group, and ensures the group. */
 static inline bool span_number(struct stats *s, struct span_table *t, const struct batch *b,
                                const struct event *e, uint32_t *number)
@@ -225,7 +217,7 @@ static inline bool span_number(struct stats *s, struct span_table *t, const stru
 	return groups_at(&t->groups, &t->cap, sizeof *t->groups, *number, &t->other) != NULL;
 }
 
-/* options: there are such that count_options() handles. */
+/* options: decades or examples are wanted. */
 static inline bool add_span(struct stats *s, const struct batch *b, const struct event *e, bool options)
 {
 	const bool async = (e->flags & EVENT_ASYNC) != 0;
@@ -235,7 +227,8 @@ static inline bool add_span(struct stats *s, const struct batch *b, const struct
 
 	if (!span_number(s, t, b, e, &name))
 		return false;
-	if (options && !count_options(s, t, b, e, name))
+	if (options && ((s->hist && !add_decade(t, name, e->dur)) ||
+	                (s->examples.n > 0 && !add_example(s, t, name, b, e))))
 		return false;
 	if (!async)
 		self_times_add(&s->times, e->track->index, e->ts, e->dur,

@@ -282,12 +282,6 @@ static void cut_text_value(struct repeats *r, const struct cut *how, struct valu
 	}
 }
 
-/* Returns true if a list may contain texts or lists. */
-static inline bool may_contain_texts(const struct value *v)
-{
-	return v->type == VALUE_MAP || v->element == VALUE_NONE || v->element >= VALUE_STRING;
-}
-
 /* Cuts a list and its entries, in a copy. */
 static bool cut_list(struct repeats *r, struct batch *b, const struct cut *how, struct value *v,
                      uint64_t offset, unsigned depth)
@@ -300,8 +294,8 @@ static bool cut_list(struct repeats *r, struct batch *b, const struct cut *how, 
 		v->count = v->type == VALUE_MAP ? max / 2 : max;
 		add_loss(r, ENGINE_LOSS_LIST_CUT, offset);
 	}
-	if (n == 0 || !may_contain_texts(v))
-		return true;
+	if (n == 0 || (v->type != VALUE_MAP && v->element != VALUE_NONE && v->element < VALUE_STRING))
+		return true; /* no texts or lists */
 	struct value *const copy = arena_alloc(&b->scratch, n * sizeof *copy);
 	if (copy == NULL)
 		return false;

@@ -130,11 +130,6 @@ void arrows_in(struct arrows *a, struct slice name, uint64_t key, const struct e
 
 /* ---- resolving ---- */
 
-static bool same_key(const struct arrow_key *x, const struct arrow_key *y)
-{
-	return x->key == y->key && x->name == y->name;
-}
-
 /* Moves the outs of ends of one time before the ins, so that an arrow may have zero length. */
 static void put_outs_first(struct arrows *a, struct timed *list, uint32_t n)
 {
@@ -178,7 +173,7 @@ static void find_nearest(struct arrows *a)
 			PREFETCH(&a->buckets[bucket_of(&a->keys[a->order[i - 2 * AHEAD].at])]);
 			PREFETCH(&a->keys[next != NO_END ? next : slot]);
 		}
-		while (*link != NO_END && !same_key(&a->keys[*link], x))
+		while (*link != NO_END && (a->keys[*link].key != x->key || a->keys[*link].name != x->name))
 			link = &a->to[*link];
 		if (is_out(x)) {
 			a->to[slot] = *link;

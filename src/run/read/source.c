@@ -127,12 +127,6 @@ void source_no_memory(struct source *s)
 	s->unreadable = s->context->system_failed = true;
 }
 
-/* A cut or damaged compressed stream is like a damaged record: a finding, and the data before it is valid. */
-static bool is_damage(const struct input *in)
-{
-	return in->fault == INPUT_CUT || in->fault == INPUT_CORRUPT;
-}
-
 /* Reports a fault of the input itself.  Returns true if the input is unusable. */
 static bool report_fault(struct findings *j, const struct input *in)
 {
@@ -550,14 +544,6 @@ static bool prevents_reading(enum input_fault fault)
 	return fault != INPUT_OK && fault <= INPUT_CHANGED;
 }
 
-/* A look-ahead pass that failed for other reasons has reported them. */
-static void end_without_memory(struct source *s)
-{
-	if (findings_count(&s->findings, &input_rules[INPUT_RULE_SYSTEM]) == 0)
-		source_no_memory(s);
-	s->unreadable = s->context->system_failed = true;
-}
-
 void source_end(struct source *s)
 {
 	struct trace_context *const c = s->context;
@@ -570,10 +556,16 @@ void source_end(struct source *s)
 		end_clock(s);
 		input_shrunk(in); /* data read since the last check may be zeros */
 		s->complete = s->status == READ_END;
-		if (s->status == READ_NO_MEMORY && !prevents_reading(in->fault))
-			end_without_memory(s);
+		if (s->status == READ_NO_MEMORY && !prevents_reading(in->fault)) {
+			/* a look-ahead pass that failed for other reasons has reported them */
+			if (findings_count(&s->findings, &input_rules[INPUT_RULE_SYSTEM]) == 0)
+				source_no_memory(s);
+			s->unreadable = c->system_failed = true;
+		}
+		/* a cut or damaged packed stream is like a damaged record: the data before it is valid */
 		if (s->status != READ_MORE || in->fault == INPUT_SHRUNK || in->fault == INPUT_CHANGED)
-			s->unreadable |= report_fault(&s->findings, in) && !is_damage(in);
+			s->unreadable |= report_fault(&s->findings, in) && in->fault != INPUT_CUT &&
+			                 in->fault != INPUT_CORRUPT;
 		s->unreadable |= s->reader.unreadable[0] != '\0';
 		c->bytes += input_offset(in, in->p);
 		if (c->why[0] == '\0')

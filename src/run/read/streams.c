@@ -152,20 +152,16 @@ static bool next_batch(struct stream *s)
 	return false;
 }
 
-static uint32_t buffered_events(size_t streams)
-{
-	const size_t each = EVENTS_BUFFERED / streams;
-
-	return each < MIN_BUFFERED ? MIN_BUFFERED : each > MAX_BUFFERED ? MAX_BUFFERED : (uint32_t)each;
-}
-
 /* Reads the first events of a stream; returns false if there are none. */
 static bool begin_stream(struct reading *r, struct stream *s)
 {
 	if (s->source.status == READ_MORE) {
+		const size_t each = EVENTS_BUFFERED / r->streams->n;
+		const size_t cap = each < MIN_BUFFERED   ? MIN_BUFFERED
+		                   : each > MAX_BUFFERED ? MAX_BUFFERED
+		                                         : each;
 		/* one unused slot, as the event after the last is read */
-		if (batch_init(&s->batch, buffered_events(r->streams->n) + 1,
-		               (r->context->want & WANT_BYTES) != 0))
+		if (batch_init(&s->batch, (uint32_t)cap + 1, (r->context->want & WANT_BYTES) != 0))
 			s->batch.cap--;
 		else
 			s->source.status = READ_NO_MEMORY;

@@ -171,23 +171,6 @@ static int moved(const struct change *c, const struct change_pair *p, enum chang
 	                  (double)metric(&p->sides[CHANGE_NEW], m));
 }
 
-/* Numbers are slower or faster only if they moved. */
-static void apply_floors(const struct change *c, struct change_pair *p)
-{
-	for (enum change_metric m = 0; m < CHANGE_METRICS; m++) {
-		p->numbers[m].slower &= moved(c, p, m) > 0;
-		p->numbers[m].faster &= moved(c, p, m) < 0;
-	}
-}
-
-static bool is_judged(const struct change *c, const struct change_pair *p)
-{
-	const struct change_values *const old = &p->sides[CHANGE_OLD], *const new = &p->sides[CHANGE_NEW];
-
-	return old->spans >= c->floors.count && new->spans >= c->floors.count &&
-	       (old->total >= c->floors.time || new->total >= c->floors.time);
-}
-
 static enum change_verdict verdict_of(const struct change *c, const struct change_pair *p)
 {
 	const struct change_values *const old = &p->sides[CHANGE_OLD], *const new = &p->sides[CHANGE_NEW];
@@ -203,7 +186,8 @@ static enum change_verdict verdict_of(const struct change *c, const struct chang
 			return CHANGE_IS_UNJUDGED;
 		return new->there ? CHANGE_IS_NEW : CHANGE_IS_GONE;
 	}
-	if (!is_judged(c, p))
+	if (old->spans < c->floors.count || new->spans < c->floors.count ||
+	    (old->total < c->floors.time && new->total < c->floors.time))
 		return CHANGE_IS_UNJUDGED;
 	const double old_mean = (double)old->total / (double)old->count,
 	             new_mean = (double)new->total / (double)new->count;
@@ -341,7 +325,10 @@ static void judge(struct pair_set *p, uint32_t i)
 		else if (m != CHANGE_TOTAL)
 			judge_spans(c, pair, quantiles[m], number);
 	}
-	apply_floors(c, pair);
+	for (enum change_metric m = 0; m < CHANGE_METRICS; m++) { /* only what moved is slower or faster */
+		pair->numbers[m].slower &= moved(c, pair, m) > 0;
+		pair->numbers[m].faster &= moved(c, pair, m) < 0;
+	}
 	pair->verdict = verdict_of(c, pair);
 	c->verdicts[pair->verdict]++;
 }
