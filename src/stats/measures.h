@@ -15,7 +15,7 @@
  * What statistics measure, without groups and reports:
  *
  *   histogram.c    percentiles of 64-bit numbers
- *   groups.c       numbers for names
+ *   names.c        numbers for names
  *   self_times.c   time of spans that no other span of their track covers
  *   self_tree.c    the same, if many spans overlap in part
  *   series.c       values of counters

@@ -385,7 +385,22 @@ void groups_count_bytes(struct stats *s, struct total *bytes, const struct batch
 /* Returns true if no event has the field of key i, or stats.sum_of (i == by.n).  After the last batch. */
 bool groups_lacks_field(const struct stats *s, unsigned i);
 
-/* Sets labels to names of tracks; id, process and host are added to equal ones.  NULL tracks are skipped. */
+/* Labels the tracks that are values, after the last batch. */
+bool groups_label(struct stats *s);
+
+/* Gets the values of a group as texts. */
+void groups_values(const struct stats *s, const struct group_set *set, uint32_t number, struct slice *values);
+
+/* Frees the values of all keys; each table frees its set. */
+void groups_free(struct stats *s);
+void groups_free_set(struct group_set *set);
+
+/* ---- labels of tracks (labels.c) ---- */
+
+/* `tracks` is by index; NULL tracks are skipped.  Sets labels to their names, which stay borrowed. */
+void tracks_copy_names(const struct track *const *tracks, uint32_t n, struct slice *labels);
+
+/* The same, with id, process and host added to equal ones, in the arena.  Returns false on OOM. */
 bool tracks_label(struct arena *a, const struct track *const *tracks, uint32_t n, struct slice *labels);
 
 /* Labels of tracks and of their processes, by index of the track: their names; parts are added as above to
@@ -399,16 +414,6 @@ struct track_labels {
  * OOM. */
 bool track_labels_make(struct track_labels *l, const struct track *const *tracks, uint32_t n);
 void track_labels_free(struct track_labels *l);
-
-/* Labels the tracks that are values, after the last batch. */
-bool groups_label(struct stats *s);
-
-/* Gets the values of a group as texts. */
-void groups_values(const struct stats *s, const struct group_set *set, uint32_t number, struct slice *values);
-
-/* Frees the values of all keys; each table frees its set. */
-void groups_free(struct stats *s);
-void groups_free_set(struct group_set *set);
 
 /* ---- results, sorted ---- */
 
