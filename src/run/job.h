@@ -134,7 +134,7 @@ struct choice {
 	struct split *split;        /* only events of some of its parts are returned; NULL: not split */
 	uint32_t part, part_end; /* parts [part, part_end); SPLIT_ALL: see run/choose/route.h.  With a planned
 	                          * split, `select` is not NULL */
-	struct record_marks *marks; /* for the engine: filled by this pass; NULL: none */
+	struct record_marks *marks; /* that this run, a pass, gathers; NULL: it gathers none */
 };
 
 /* ---- changes of events (run/adjust/) ---- */

@@ -43,7 +43,7 @@ struct pipeline {
 	struct rebind rebind;
 	struct trace rebound; /* of the events after it */
 	struct lanes lanes;
-	/* The others have files. */
+	/* Stages with files of their own. */
 	struct select_stage select;
 	struct record_marks marks;
 	struct order_stage order;
@@ -51,8 +51,10 @@ struct pipeline {
 	struct source rest; /* for findings without an input */
 	bool rest_begun;
 	uint32_t shown_tracks, shown_classes; /* already listed in batches */
-	bool opened, ended, rest_rebound;
-	struct ledger ledger; /* of the lanes and of marks */
+	bool opened;                          /* pipeline_open() succeeded */
+	bool ended;                           /* by pipeline_end() */
+	bool rest_rebound;                    /* tracks without events and facts were moved, too */
+	struct ledger ledger;                 /* of the lanes and of marks */
 };
 
 /* Reports a failed system call (one line), as pipeline_no_memory(). */

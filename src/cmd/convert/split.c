@@ -177,7 +177,7 @@ static bool put_part(void *ctx, const char *file, const char *p, size_t n)
 	if (s->split.by == SPLIT_SIZE)
 		text_printf(name, "part-%05" PRIu32, out->number);
 	else
-		text_str(name, s->split.parts[out->number].name);
+		text_str(name, s->split.parts[out->number]);
 	text_str(name, output_suffix(c->to));
 	if (file != NULL)
 		text_printf(name, "/%s", file);

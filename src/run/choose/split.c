@@ -25,7 +25,7 @@ static uint32_t add_part(struct split *s, const char *name)
 		s->no_memory = true;
 		return SPLIT_NONE;
 	}
-	s->parts[s->nparts] = (struct split_part){ copy.p };
+	s->parts[s->nparts] = copy.p;
 	return s->nparts++;
 }
 
@@ -96,7 +96,7 @@ static bool pad_names(struct split *s)
 
 	for (int pass = 0; pass < 2; pass++)
 		for (uint32_t i = 0; i < s->nparts; i++) {
-			const char *word = s->parts[i].name;
+			const char *word = s->parts[i];
 			size_t n = 0;
 			for (int k = 0; k < WORDS && *word != '\0'; k++) {
 				const size_t size = strcspn(word, "-");
@@ -110,7 +110,7 @@ static bool pad_names(struct split *s)
 			}
 			name[n] = '\0';
 			if (pass == 1 &&
-			    (s->parts[i].name = arena_copy(&s->names, slice_of(name, n + 1)).p) == NULL)
+			    (s->parts[i] = arena_copy(&s->names, slice_of(name, n + 1)).p) == NULL)
 				return false;
 		}
 	return true;

@@ -28,10 +28,6 @@ enum split_by {
 #define SPLIT_UNITS 16        /* per part, about; see split.units */
 #define SPLIT_NAME_SIZE 64    /* bytes of a part's name, with the NUL */
 
-struct split_part {
-	const char *name; /* "part-00003", "pid-17-tid-18": only names and numbers */
-};
-
 /* Cache of one pass.  Zero-initialise. */
 struct split_cache {
 	uint32_t *of_track; /* by index of the track: part + 1 */
@@ -47,7 +43,7 @@ struct split {
 	bool selects;         /* not all events are selected */
 	uint64_t first;       /* ns, of TIME */
 	uint64_t bytes;       /* of all inputs, unpacked */
-	struct split_part *parts;
+	const char **parts;   /* their names: "part-00003", "pid-17-tid-18"; only words and numbers */
 	uint32_t nparts, parts_cap;
 	/* SPLIT_SIZE only: number of events in each fixed-size range of the inputs, in order of reading.
 	 * Parts are made of consecutive ranges, by the size of their output. */

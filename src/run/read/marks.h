@@ -78,7 +78,8 @@ struct record_marks {
 	 * events were marked in file order; a stretch of events that are all marked, or all left out, is read
 	 * as one. */
 	struct mark_set ends;
-	bool has_stretches, was_chosen;
+	bool has_stretches;
+	bool was_chosen; /* the event marked last was selected */
 	/* For findings: offsets shifted left by one, with bit 0 set where bytes without an event start,
 	 * and clear where an event starts. */
 	struct mark_set extents;

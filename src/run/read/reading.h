@@ -26,12 +26,13 @@ struct reading {
 	struct trace_context *context; /* of the run; borrowed, like the pool */
 	struct batch_pool *pool;
 	struct operands operands;
-	size_t inputs;          /* upper bound */
-	size_t operand, file;   /* the next input */
-	uint32_t number;        /* of the next input, from 0 */
-	bool problems_reported; /* of the current operand, like the next two */
-	bool has_input;
-	bool has_error;       /* one without an open input was reported */
+	size_t inputs;        /* upper bound */
+	size_t operand, file; /* the next input */
+	uint32_t number;      /* of the next input, from 0 */
+	/* Of the current operand. */
+	bool problems_reported;
+	bool has_input;       /* a file of it is no sidecar */
+	bool has_error;       /* an error that prevents opening a file was reported */
 	struct input *first;  /* opened by reading_open_first(); NULL: it was not, or is being read */
 	struct source source; /* the current one, unless streams are merged */
 	bool has_source;

@@ -47,10 +47,10 @@ struct writing {
 	bool copies; /* records of its own format: with the copier, not the writer */
 	void *state; /* of the writer or copier in use */
 	struct writer writer;
-	bool any; /* bytes were written */
+	bool any; /* bytes were put out */
 	struct copier copier;
 	struct closure *closure; /* of a selection, if the copier states references; or NULL */
-	bool copying;            /* the survey is over */
+	bool copying;            /* records are copied now; false: surveyed, or not begun */
 	uint64_t input, offset;  /* of the copier: number of the current input, from 1; the last record */
 	struct chunk chunk;      /* for the first and the last bytes */
 	struct ledger total;

@@ -103,13 +103,14 @@ struct share_table {
 	struct activity activity;
 	struct share_track *tracks; /* by index */
 	uint32_t ntracks;
-	struct names names; /* of spans */
-	uint64_t first_ns, last_ns, now;
+	struct names names;         /* of spans */
+	uint64_t first_ns, last_ns; /* if `any`: the earliest start, the latest end */
+	uint64_t now;               /* time of the current event */
 	bool any, no_memory;
 	struct share_period *ring; /* the last busy periods */
-	uint64_t given;
-	uint64_t *meanwhile;     /* ns by name, for the current gap; else 0 */
-	struct share_gap *found; /* gaps that ended at the current event */
+	uint64_t given;            /* busy periods so far */
+	uint64_t *meanwhile;       /* ns by name, for the current gap; else 0 */
+	struct share_gap *found;   /* gaps that ended at the current event */
 	uint32_t nfound, found_cap;
 	struct longest gaps; /* by track */
 };
@@ -148,15 +149,18 @@ void imbalance_free(struct imbalance_table *m);
 struct overlap_table {
 	struct overlap_asked asked;
 	struct overlap_process *processes; /* by index of the track */
-	uint32_t nprocesses, open;
+	uint32_t nprocesses;
+	uint32_t open;                /* open spans of all processes */
 	struct overlap_track *tracks; /* by index */
-	uint32_t ntracks, nested;
+	uint32_t ntracks;
+	uint32_t nested; /* open and pending long spans of all tracks */
 	struct names names;
 	struct overlap_inside *inside;
 	uint32_t ninside, inside_cap;
 	struct table64 inside_of; /* outer << 32 | inner */
-	uint64_t nlong, missed;
-	bool met[2]; /* an event fits the pattern */
+	uint64_t nlong;           /* long spans of A */
+	uint64_t missed;          /* spans and events that are not counted */
+	bool met[2];              /* an event fits the pattern */
 };
 
 void overlap_begin(struct overlap_table *o, struct arena *text, const struct overlap_asked *asked);
