@@ -376,9 +376,18 @@ static unsigned present_members(const struct dft_record *rec)
 static void report_missing(struct dft_state *st, const struct dft_record *rec, enum dft_phase phase)
 {
 	const unsigned missing = required[phase] & ~present_members(rec);
-	static const char *const kinds[] = { "record",  "complete event", "metadata event",
-		                             "counter", "aggregate",      "begin",
-		                             "end",     "instant" };
+	static const char *const kinds[] = {
+		[DFT_PHASE_NONE] = "record",
+		[DFT_PHASE_COMPLETE] = "complete event",
+		[DFT_PHASE_COUNTER] = "counter",
+		[DFT_PHASE_METADATA] = "metadata event",
+		[DFT_PHASE_AGGREGATE] = "aggregate",
+		[DFT_PHASE_ASYNC_BEGIN] = "async begin",
+		[DFT_PHASE_BEGIN] = "begin",
+		[DFT_PHASE_ASYNC_END] = "async end",
+		[DFT_PHASE_END] = "end",
+		[DFT_PHASE_INSTANT] = "instant",
+	};
 
 	for (int i = 0; i < DFT_TOPS; i++)
 		if ((missing & BIT(i)) != 0)
