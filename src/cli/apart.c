@@ -354,6 +354,7 @@ static void say_portion(struct trace_run *r, const struct finding_log *log)
 {
 	for (const struct file_record *k = log->first; k != NULL; k = k->next) {
 		struct file_record what = *k; /* without findings: reports count those that are said */
+		what.next = NULL;
 		what.findings = NULL;
 		what.counts = NULL;
 		what.checks = NULL;

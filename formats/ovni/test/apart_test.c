@@ -236,3 +236,23 @@ Test(ovni_apart, tasks_of_other_threads_have_names)
 	ran_free(&r);
 	remove_folder(dir);
 }
+
+Test(ovni_apart, reports_have_each_stream_once)
+{
+	char *const dir = make_folder(), *const other = make_folder();
+	char report[400];
+	size_t n;
+
+	write_trace(dir, NOTHING);
+	snprintf(report, sizeof report, "text=%s/report", other);
+	struct ran r = run_tool(
+	    (const char *const[]){ "stats", "--min-dur", "20ns", "--report", report, dir, NULL }, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	char *const text = read_whole(report + strlen("text="), &n);
+	cr_assert_not_null(text);
+	cr_expect(strstr(text, "valid ovni, 6 streams") != NULL, "%s", text);
+	free(text);
+	ran_free(&r);
+	remove_folder(dir);
+	remove_folder(other);
+}
