@@ -114,7 +114,7 @@ static enum found find_frame(struct pf_state *st, const char *p, const char *end
 static enum record_status end_other(struct record *rec, const char *end, enum record_role role)
 {
 	rec->end = end;
-	rec->role = role;
+	rec->role = (uint8_t)role;
 	rec->alone = true;
 	return RECORD_DONE;
 }
