@@ -562,12 +562,8 @@ void ht_make_event(struct reader *r, const struct record *rec, struct batch *b, 
 		e->track =
 		    ht_track_of(st, has_thread ? ht_leaf_integer(st, &plan->leaves[plan->thread]) : 0, rec);
 		e->phase = plan->duration != HT_NO_LEAF ? PHASE_SPAN : PHASE_INSTANT;
-		/* A span that ends after 2^64 or before its start (reported by apply_event() of read.c) is
-		 * cut. */
-		e->dur = st->dur > UINT64_MAX - e->ts ? UINT64_MAX - e->ts : st->dur;
-		if (plan->duration != HT_NO_LEAF &&
-		    ht_leaf_is_negative(&plan->leaves[plan->duration], st->dur))
-			e->dur = 0;
+		if (plan->duration != HT_NO_LEAF)
+			e->dur = ht_span_duration(&plan->leaves[plan->duration], st->dur, e->ts);
 		ok = e->track != NULL && set_event_name(st, b, e);
 	}
 	if (ok && reader_wants_fields(r, e))

@@ -416,10 +416,13 @@ static inline uint64_t ht_leaf_integer(const struct ht_state *st, const struct h
 	}
 }
 
-/* Whether the integer of this leaf is negative. */
-static inline bool ht_leaf_is_negative(const struct ht_leaf *l, uint64_t integer)
+/* Returns the duration of a span that begins at ts: 0 if the integer of the leaf is negative; cut if the span
+ * would end after 2^64. */
+static inline uint64_t ht_span_duration(const struct ht_leaf *l, uint64_t integer, uint64_t ts)
 {
-	return l->value >= VALUE_I8 && l->value <= VALUE_I64 && (int64_t)integer < 0;
+	if (integer >> 63 != 0 && l->value >= VALUE_I8 && l->value <= VALUE_I64)
+		return 0;
+	return integer > UINT64_MAX - ts ? UINT64_MAX - ts : integer;
 }
 
 /* Converts the bits of a float.  NaNs are converted by hand: processors make signalling NaNs quiet. */

@@ -45,8 +45,8 @@ static bool looks_like_name(const char *p, const char *end, bool ascii)
 	return p > start && (p == end || *p == '\0' || *p == ' ');
 }
 
-/* Matches the id of a class that describes at p. */
-static bool describes(const char *p, bool wire, bool big)
+/* Whether the class id of the record at p is that of a class info or field info. */
+static bool is_description(const char *p, bool wire, bool big)
 {
 	const uint32_t id = load_u32(p + ht_class_id_at(wire), big);
 
@@ -57,12 +57,12 @@ static bool describes(const char *p, bool wire, bool big)
  * empty, if the next record describes, too. */
 static bool looks_like_description(const char *p, const char *end, bool wire, bool big, bool ascii)
 {
-	if (end - p < HT_HEAD_SIZE || !describes(p, wire, big))
+	if (end - p < HT_HEAD_SIZE || !is_description(p, wire, big))
 		return false;
 	const char *const name = p + HT_HEAD_SIZE + 4, *const next = name + 2;
 	if (end - p <= HT_HEAD_SIZE + 4 || looks_like_name(name, end, ascii))
 		return true;
-	return !ascii && *name == '\0' && end - name >= 2 + HT_HEAD_SIZE && describes(next, wire, big);
+	return !ascii && *name == '\0' && end - name >= 2 + HT_HEAD_SIZE && is_description(next, wire, big);
 }
 
 /* Returns the number of bits that match one layout: 0, 20 if only the first record can be seen, more if the
@@ -529,9 +529,9 @@ static inline void apply_event(struct ht_state *st, const struct ht_plan *plan, 
 	if (plan->duration != HT_NO_LEAF) {
 		const struct ht_leaf *const l = &plan->leaves[plan->duration];
 		st->dur = ht_leaf_integer(st, l);
-		const bool negative = ht_leaf_is_negative(l, st->dur);
-		if (negative || st->dur > UINT64_MAX - rec->ts)
-			report_duration(st, rec, negative);
+		const uint64_t dur = ht_span_duration(l, st->dur, rec->ts);
+		if (dur != st->dur)
+			report_duration(st, rec, dur == 0);
 	}
 	if (plan->label != HT_NO_LEAF && st->ahead_of == NULL)
 		st->label_name = ht_label_find(st, ht_leaf_integer(st, &plan->leaves[plan->label]), rec);

@@ -165,7 +165,7 @@ void run_names_begin(struct run_names *n, struct options *o, const char *const *
 
 /* ---- targets of names ---- */
 
-/* What a name leads to; freed by target_free(). */
+/* Target of a name; freed by target_free(). */
 struct target {
 	int fd;         /* open descriptor; -1: the target is a path */
 	bool is_known;  /* false: it cannot be compared, and opening it will fail */

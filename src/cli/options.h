@@ -214,7 +214,7 @@ bool duration_option(const char *s, uint64_t *ns);
 /* Likewise, but the unit is required, except for 0: 100 is hardly ever meant in nanoseconds. */
 bool duration_with_unit(const char *s, uint64_t *ns);
 
-/* What an option takes whose argument is no such duration: for options_takes(). */
+/* Returns the form of a valid duration that is nearest to the refused argument s, for options_takes(). */
 const char *duration_option_takes(const char *s);
 
 /* ---- vocabularies of the user (vocabularies.c) ---- */

@@ -184,7 +184,7 @@ bool output_options_fit(struct options *o, const struct format *to)
 {
 	for (const struct option_value *v = options_values(o); v != NULL; v = v->next) {
 		const struct format_option *const p = option_of(to, v->name);
-		struct text with = { .p = NULL }; /* formats that have the option, "chrome, csv" */
+		struct text with = { .p = NULL }; /* formats that have the option, with commas between them */
 		if (p != NULL && !options_fits(o, p, v->value))
 			return false;
 		for (const struct format *const *f = formats; *f != NULL; f++)

@@ -107,7 +107,8 @@ const char *duration_option_takes(const char *s)
 	return "a duration of whole nanoseconds below 2^64, such as 12.5ms";
 }
 
-/* What an option takes whose argument is no time: "--since takes ..., not 200%". */
+/* Returns the form of a valid time that is nearest to the refused argument s: "--since takes FORM, not 200%".
+ */
 static const char *time_option_takes(const char *s)
 {
 	const bool moved = *s == '+' || *s == '-';

@@ -4,7 +4,7 @@
 #include "compare/compare.h"
 #include "output/text.h"
 
-/* What the report of `diff` shows.  Zero-initialise. */
+/* Contents of the report of `diff`.  Zero-initialise. */
 struct diff_report {
 	const char *paths[DIFFER_SIDES]; /* borrowed */
 	unsigned width;                  /* columns of text; 0: any */

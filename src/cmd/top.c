@@ -252,13 +252,10 @@ static int by_arrival(const void *a, const void *b)
 static bool join_group(struct top *sum, const struct top *portion, uint32_t group, uint32_t *number)
 {
 	const struct span_table *const of = &portion->stats.spans;
-	struct span_table *const to = &sum->stats.spans;
 	struct span_row row = { .group = &of->groups[group] };
 
 	groups_values(&portion->stats, &of->set, group, row.values);
-	*number = NAMES_FAILED;
-	return stats_add_span(&sum->stats, to, &row, &portion->stats.pool) &&
-	       (*number = groups_find_texts(&sum->stats, &to->set, row.values)) != NAMES_FAILED;
+	return stats_add_span(&sum->stats, &sum->stats.spans, &row, &portion->stats.pool, number);
 }
 
 /* Lists the items of a portion in order of arrival.  The caller frees *list.  Returns false on OOM. */
@@ -335,12 +332,13 @@ static bool list_apart(struct trace_slot *slot)
 		                              join_portion,       end_portion,   report_portions };
 	const struct top_run *const run = (const struct top_run *)slot->run;
 	struct top sum = top_of(run, slot->path);
-	bool ok = !run->gaps && !run->arrows && run->max_repeat == 0 && apart_is_possible(slot) &&
-	          !format_trace_ops(slot->trace->format)->merges && begin_groups(&sum);
 
+	if (run->gaps || run->arrows || run->max_repeat > 0 || !apart_is_possible(slot) ||
+	    format_trace_ops(slot->trace->format)->merges)
+		return false;
+	bool ok = begin_groups(&sum);
 	sum.stats.of_portions = true;
 	ok = ok && apart_read(slot, &ops, &sum);
-
 	free_top(&sum);
 	return ok;
 }

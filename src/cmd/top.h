@@ -27,7 +27,7 @@ struct covered {
 	uint32_t n;
 };
 
-/* The items of a trace, or of a part of it that is read apart; for several parts, their sum. */
+/* The items of a trace, or of a portion that is read apart, or the sum of all portions. */
 struct top {
 	const struct top_run *run;
 	const char *path;
@@ -40,9 +40,9 @@ struct top {
 	struct arrow_pairing arrows; /* open_arrow.what: 1 if not selected */
 	struct text scratch;
 	uint32_t lacking;      /* bit i: no span has the field fields.names[i] */
-	struct arena tracks;   /* of a sum: copies of tracks of its parts */
+	struct arena tracks;   /* of a sum: copies of tracks of its portions */
 	uint64_t tracks_bytes; /* of a sum: size of these copies */
-	struct track **copies; /* of a part: copies of its tracks in the sum, by index of the track */
+	struct track **copies; /* of a portion: copies of its tracks in the sum, by index of the track */
 	uint32_t ncopies;
 };
 

@@ -146,8 +146,8 @@ static const struct activity_track *open_spans(const struct page *p, uint32_t tr
 	           : NULL;
 }
 
-/* Of spans with equal times, so many contain the earlier ones; further ones are inside.  Each moves up to as
- * many nodes. */
+/* Limit of spans with equal times that contain the earlier ones, and of nodes that each of them moves;
+ * further spans are inside. */
 #define MAX_AROUND 16
 
 /* Whether a span belongs between `last`, the innermost open one, and the span around that: of equal spans the

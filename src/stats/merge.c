@@ -91,13 +91,15 @@ static bool add_decades(struct stats *s, struct span_table *t, uint32_t number, 
 }
 
 bool stats_add_span(struct stats *s, struct span_table *t, const struct span_row *row,
-                    const struct histogram_pool *of)
+                    const struct histogram_pool *of, uint32_t *to)
 {
 	const uint32_t number = row->other ? NAMES_OTHER : find_span(s, t, row->values);
 	struct span_group *const group = groups_at(&t->groups, &t->cap, sizeof *group, number, &t->other);
 
 	if (group == NULL)
 		return false;
+	if (to != NULL)
+		*to = number;
 	add_group(s, group, row->group, of);
 	if (row->decades != NULL && !add_decades(s, t, number, row->decades))
 		return false;
@@ -124,7 +126,7 @@ static bool merge_span(void *ctx, const struct span_table *t, struct span_row *r
 	const struct merging *const m = ctx;
 	struct span_table *const to = t == &m->from->spans ? &m->into->spans : &m->into->async;
 
-	return stats_add_span(m->into, to, row, &m->from->pool);
+	return stats_add_span(m->into, to, row, &m->from->pool, NULL);
 }
 
 /* ---- instants and classes ---- */

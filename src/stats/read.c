@@ -400,7 +400,8 @@ static bool read_span(struct reading *r, struct json_token *object, void *table)
 	d.group.durations.min = d.min;
 	d.group.durations.max = d.max;
 	d.row.group = &d.group;
-	const bool ok = stats_add_span(r->file->into, table, &d.row, &r->file->pool) && !r->file->pool.failed;
+	const bool ok =
+	    stats_add_span(r->file->into, table, &d.row, &r->file->pool, NULL) && !r->file->pool.failed;
 	r->file->pool.n = 0; /* free for the next row */
 	return ok || out_of_memory(r);
 }

@@ -351,10 +351,10 @@ bool stats_ungroup(struct stats *s);
 void stats_move_zero(struct stats *s, uint64_t zero);
 
 /* Steps of stats_merge(), also for tables that are read from files: each adds a row.  of: the pool of the
- * histogram of row->group.  other: the row is for names or groups beyond the limits.  *number: of the name of
- * the counter, or NAMES_OTHER.  Return false on OOM. */
+ * histogram of row->group.  other: the row is for names or groups beyond the limits.  *number: of the group
+ * (number NULL: not needed) or of the name of the counter, or NAMES_OTHER.  Return false on OOM. */
 bool stats_add_span(struct stats *s, struct span_table *t, const struct span_row *row,
-                    const struct histogram_pool *of);
+                    const struct histogram_pool *of, uint32_t *number);
 bool stats_add_count(struct stats *s, struct tally *t, const struct slice *values, bool other,
                      uint64_t count);
 bool stats_add_counter(struct stats *s, struct slice name, struct slice category, bool other, uint64_t count,

@@ -15,7 +15,7 @@
 #define MAX_WAITING (16u << 20) /* bytes of text whose place is not decided yet */
 #define MAX_DECISIONS 4096      /* that wait */
 
-/* What the output contains so far. */
+/* Part of the document at the end of the output so far. */
 enum out {
 	OUT_NOTHING,
 	OUT_ARRAY,  /* in the array of events, which is the document */

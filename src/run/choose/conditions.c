@@ -72,7 +72,7 @@ static bool scalar_matches(const struct select_condition *c, const struct value 
 	return c->compare == SELECT_GLOB ? glob_fits(c->glob, select_value_text(v, space)) : compares(c, v);
 }
 
-/* One matching entry of a list is enough; nested lists are ignored. */
+/* A list matches if one of its entries does; nested lists are ignored. */
 static bool value_matches(const struct select_condition *c, const struct value *v)
 {
 	if (!value_is_list(v))

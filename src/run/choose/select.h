@@ -235,7 +235,7 @@ bool select_meets_kinds(const struct select *s, const struct batch *b, const str
 /* The kinds of its conditions (SELECT_BIT). */
 unsigned select_kinds(const struct select *s);
 
-/* What readers must add to events for its conditions: WANT_FIELDS, WANT_NAMES. */
+/* Parts of events that its conditions need from the reader: WANT_FIELDS, WANT_NAMES. */
 unsigned select_wants(const struct select *s);
 
 /* Whether a condition reads names or fields of events; or their tracks. */

@@ -236,9 +236,9 @@ enum pairing_result pairing_begin(struct pairing *p, struct batch *b, struct eve
 enum pairing_result pairing_end(struct pairing *p, struct batch *b, struct event *e,
                                 const struct pairing_how *how);
 
-/* Copies of the name and the fields of an event what does not outlive the batch, to *kept (NULL: nothing).
- * Fields beyond `limit` bytes are a loss.  spare: as retained_new().  Returns the name, which outlives the
- * batch. */
+/* Copies the name and the fields of an event to *kept, unless they outlive the batch (NULL: nothing is
+ * copied). Fields beyond `limit` bytes are a loss.  spare: as retained_new().  Returns the name, which
+ * outlives the batch. */
 struct slice pairing_retain(struct pairing *p, const struct batch *b, const struct event *e,
                             const struct pairing_how *how, uint32_t limit, struct retained_spare *spare,
                             struct retained **kept);

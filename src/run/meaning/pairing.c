@@ -425,6 +425,7 @@ static void open_span(struct pairing *p, const struct batch *b, const struct eve
 	s->pair = how->pair;
 	s->flags = how->flags;
 	s->retained = how->kept;
+	/* else there is nothing to copy, or it was copied: no call */
 	if (how->kept == NULL && (!how->lasting || (how->fields && e->nfields > 0)))
 		s->name =
 		    pairing_retain(p, b, e, how, PAIRING_BYTES - p->retained_bytes, &p->spare, &s->retained);

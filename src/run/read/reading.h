@@ -29,7 +29,7 @@ struct reading {
 	size_t inputs;        /* upper bound */
 	size_t operand, file; /* the next input */
 	uint32_t number;      /* of the next input, from 0 */
-	/* Of the current operand. */
+	/* State of the current operand. */
 	bool problems_reported;
 	bool has_input;       /* a file of it is no sidecar */
 	bool has_error;       /* an error that prevents opening a file was reported */

@@ -89,7 +89,7 @@ static bool add_row(void *ctx, const struct span_table *t, struct span_row *row)
 	*name = mapped(a->map, *name);
 	if (a->ignore_lines && !row->other)
 		*name = slice_without_line(*name);
-	return stats_add_span(a->run, to, row, &a->from->pool);
+	return stats_add_span(a->run, to, row, &a->from->pool, NULL);
 }
 
 bool change_add(struct stats *run, const struct stats *from, struct change_map *map, bool ignore_lines)
