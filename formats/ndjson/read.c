@@ -379,8 +379,7 @@ static bool check_members(struct ndjson_reading *st)
 			break;
 		}
 	if (line->unknown != NULL)
-		ndjson_report(st, NDJSON_RULE_UNKNOWN_MEMBER, line->unknown,
-		              "the name is none of the format");
+		ndjson_report(st, NDJSON_RULE_UNKNOWN_MEMBER, line->unknown, "an unknown name");
 	return true;
 }
 

@@ -15,11 +15,11 @@ static const struct {
 	enum chrome_rule rule;
 	const char *text;
 } fault_rows[JSON_FAULT_KINDS] = {
-	[JSON_FAULT_QUOTE] = { CHROME_RULE_UNESCAPED_QUOTE, "a quote in a text, or none at its end" },
-	[JSON_FAULT_ESCAPE] = { CHROME_RULE_BAD_ESCAPE, "a backslash that begins no escape" },
+	[JSON_FAULT_QUOTE] = { CHROME_RULE_UNESCAPED_QUOTE, "an unescaped or missing quote in a text" },
+	[JSON_FAULT_ESCAPE] = { CHROME_RULE_BAD_ESCAPE, "an invalid escape" },
 	[JSON_FAULT_CONTROL] = { CHROME_RULE_CONTROL_BYTE, "a control byte in a text" },
 	[JSON_FAULT_UTF8] = { CHROME_RULE_INVALID_UTF8, "text is not UTF-8" },
-	[JSON_FAULT_SURROGATE] = { CHROME_RULE_LONE_SURROGATE, "an escape of half a character" },
+	[JSON_FAULT_SURROGATE] = { CHROME_RULE_LONE_SURROGATE, "half of a surrogate pair" },
 	[JSON_FAULT_NOT_FINITE] = { CHROME_RULE_NOT_FINITE, "JSON has no such number; read as text" },
 	[JSON_FAULT_WORD] = { CHROME_RULE_BARE_WORD, "a value without quotes" },
 	[JSON_FAULT_NUMBER] = { CHROME_RULE_NUMBER_FORM, "JSON has no numbers of this form" },
@@ -30,7 +30,7 @@ static const struct {
 	[JSON_FAULT_VALUE] = { CHROME_RULE_MISSING_VALUE, "a value is missing; read as null" },
 	[JSON_FAULT_BRACKET] = { CHROME_RULE_MISSING_BRACKET, "a closing bracket is missing before this" },
 	[JSON_FAULT_FOREIGN] = { CHROME_RULE_FOREIGN_BYTES, "not part of the event" },
-	[JSON_FAULT_INNER] = { CHROME_RULE_INTERLEAVED, "an event inside of another one" },
+	[JSON_FAULT_INNER] = { CHROME_RULE_INTERLEAVED, "an event inside another one" },
 };
 
 enum chrome_rule chrome_fault_rule(const struct chrome_reading *st)
@@ -81,8 +81,7 @@ static enum record_status end_event(struct chrome_reading *st, struct record *re
 		chrome_report(st, CHROME_RULE_SUSPECT_ESCAPE, st->json.suspect,
 		              "an escape after a drive letter");
 	if (st->json.big != NULL)
-		chrome_report(st, CHROME_RULE_BIG_INTEGER, st->json.big,
-		              "an integer that 64 bits do not hold");
+		chrome_report(st, CHROME_RULE_BIG_INTEGER, st->json.big, "an integer of more than 64 bits");
 	if (*json_skip_blanks(st->rec.p + 1, st->rec.end) == '}') {
 		chrome_report(st, CHROME_RULE_EMPTY_EVENT, p, "an element without members");
 		return chrome_end_gap(st, rec, CHROME_EVENT, p, end);
@@ -224,7 +223,7 @@ static enum record_status read_damaged(struct chrome_reading *st, struct record 
 		return end_event(st, rec, p, item_end);
 	}
 	if (x->ninner > 0)
-		chrome_report(st, CHROME_RULE_INTERLEAVED, x->inner[0].p, "an event inside of another one");
+		chrome_report(st, CHROME_RULE_INTERLEAVED, x->inner[0].p, "an event inside another one");
 	if ((end == limit && limit < st->end) || x->text.n > UINT32_MAX) {
 		chrome_report_long(st, p);
 		st->nskips = 0;
