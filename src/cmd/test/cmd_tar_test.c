@@ -353,7 +353,7 @@ Test(cmd_tar, is_never_read_as_a_trace)
 		struct ran r =
 		    run_tool((const char *const[]){ "validate", "--from", formats[i], path, NULL }, NULL, 0);
 		cr_expect_eq(r.status, 2, "%s: %s%s", formats[i], r.out, r.err);
-		cr_expect_not_null(strstr(r.out, "is no tar archive, or a damaged one"), "%s", r.out);
+		cr_expect_not_null(strstr(r.out, "is not a tar archive, or is damaged"), "%s", r.out);
 		ran_free(&r);
 		r = run_tool((const char *const[]){ "recover", "--from", formats[i], path, out, NULL }, NULL,
 		             0);
