@@ -134,8 +134,8 @@ void chrome_report_duplicates(struct chrome_reading *st)
 		if (m == CHROME_MEMBERS)
 			continue;
 		if (seen[m])
-			chrome_report(st, CHROME_RULE_DUPLICATE_KEY, w.key.p,
-			              "%.*s stands in the event twice", (int)key.n, key.p);
+			chrome_report(st, CHROME_RULE_DUPLICATE_KEY, w.key.p, "%.*s is in the event twice",
+			              (int)key.n, key.p);
 		seen[m] = true;
 	}
 }

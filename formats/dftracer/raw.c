@@ -185,7 +185,7 @@ static void take_item(struct recovery *rc, const struct record *rec)
 		drop(rc, *rec->p);
 	} else if (st->trailer && rec->offset >= st->trailer_start) {
 		recover_drop_for(rc, rc->r->in->p, &dft_rules[DFT_RULE_WRAPPED],
-		                 "members of the object after the array are no records");
+		                 "members of the object after the array are not records");
 		s->line_dropped = true;
 	} else if (*rec->p == '{') {
 		drop_wrapper_start(rc);

@@ -413,7 +413,7 @@ bool ndjson_check_object(struct ndjson_reading *st)
 		return report_flaw(st);
 	if (line->duplicate != NULL)
 		ndjson_report(st, NDJSON_RULE_DUPLICATE_MEMBER, line->duplicate,
-		              "the name stands in the line twice");
+		              "the name is in the line twice");
 	if (!find_type(st))
 		return false;
 	if (line->mistyped != NULL) {

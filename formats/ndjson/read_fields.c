@@ -573,7 +573,7 @@ static bool read_arg(struct reading *g, struct type_cursor *s, const struct ndjs
 		return false;
 	}
 	if (has_name(g, name)) {
-		ndjson_report(g->st, NDJSON_RULE_DUPLICATE_MEMBER, key.p, "the name stands in fields twice");
+		ndjson_report(g->st, NDJSON_RULE_DUPLICATE_MEMBER, key.p, "the name is in fields twice");
 		return true;
 	}
 	if (is_full(g, key.p))
@@ -583,7 +583,7 @@ static bool read_arg(struct reading *g, struct type_cursor *s, const struct ndjs
 	else if (json_is_string(type->kind))
 		v = read_named_type(g, &pair->value, json_token_text(type), 0);
 	else
-		fail(g, type->p, "its type is no text");
+		fail(g, type->p, "its type is not a text");
 	if (g->fault.why == NULL) {
 		g->st->r->no_memory |= !add_name(g, name);
 		return add_field(g, name, &v);
@@ -602,7 +602,8 @@ static void read_args(struct reading *g)
 			break;
 	if (s.used < s.types->n && g->n < NDJSON_MAX_FIELDS)
 		ndjson_report(g->st, NDJSON_RULE_BAD_VALUE, g->st->line.of[NDJSON_M_TYPES].p,
-		              "%" PRIu32 " types are said of fields that are not there", s.types->n - s.used);
+		              "%" PRIu32 " types are stated for fields that are missing",
+		              s.types->n - s.used);
 	tabletext_free(&s.others);
 }
 
@@ -632,12 +633,12 @@ static bool read_pair(struct reading *g, const struct json_token *t)
 
 	g->fault.why = NULL;
 	if (!split_pair(t, two)) {
-		fail(g, t->p, "it is no list of a name and a value");
+		fail(g, t->p, "it is not a list of a name and a value");
 	} else {
 		const struct value n = read_any(g, &two[0], VALUE_NONE, 0);
 		name = n.type == VALUE_STRING ? value_text(&n) : name;
 		if (n.type != VALUE_STRING)
-			fail(g, t->p, "its name is no text");
+			fail(g, t->p, "its name is not a text");
 	}
 	if (g->fault.why == NULL)
 		v = read_any(g, &two[1], VALUE_NONE, 0);

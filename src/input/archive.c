@@ -489,7 +489,7 @@ static bool check_begin(struct input_archive *a, struct input *in)
 	free(e);
 	if (valid || (in->fault != INPUT_OK && in->fault != INPUT_TRAILING))
 		return valid || fail(a, in->fault, "%s", in->fault_text);
-	return fail(a, INPUT_CORRUPT, "is no tar archive, or a damaged one: %s",
+	return fail(a, INPUT_CORRUPT, "is not a tar archive, or is damaged: %s",
 	            whole ? "the checksum of its first header is wrong" : "it is too short for a header");
 }
 

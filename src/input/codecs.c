@@ -233,7 +233,8 @@ static enum unpack_result begin_stream(struct xz *z, struct unpack_io *io)
 		return UNPACK_HUNGRY;
 	if (z->padding != 0) /* any bytes may follow the stream */
 		return stop(io, io->nin > 0 && is_xz(io->in, io->nin) ? UNPACK_CORRUPT : UNPACK_TRAILING,
-		            "zeros that are no multiple of 4 bytes follow the xz stream, up to", io->offset);
+		            "zeros that are not a multiple of 4 bytes follow the xz stream, up to",
+		            io->offset);
 	if (io->nin == 0 && !z->first)
 		return UNPACK_END;
 	if (!is_xz(io->in, io->nin))

@@ -353,7 +353,7 @@ static bool find_target(struct output_folder *o, const char *path)
 		return output_failure_set(&o->failure, why);
 	cut_slashes(o->target); /* those of the link's target */
 	return is_name(o->target) ||
-	       output_failure_because(&o->failure, EISDIR, "is no name that a new directory can be given");
+	       output_failure_because(&o->failure, EISDIR, "is not a name that a new directory can have");
 }
 
 static bool open_temp(struct output_folder *o)

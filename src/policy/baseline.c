@@ -212,7 +212,7 @@ static bool read_input_member(struct baseline_draft *d, const struct json_walk *
 	if (is_key(w, "path")) {
 		const struct slice path = parse_string(d, v);
 		if (path.p == NULL || memchr(path.p, '\0', path.n) != NULL)
-			return set_mistake(d, v->p, "a path is no text");
+			return set_mistake(d, v->p, "a path is not a text");
 		d->input->path = arena_copy(&d->b->arena, path).p;
 		return d->input->path != NULL || out_of_memory(d);
 	}
@@ -233,7 +233,7 @@ static bool read_input(struct baseline_draft *d, const struct json_token *v)
 	struct input_draft n = { .tables = 0 };
 
 	if (v->kind != JSON_OBJECT)
-		return set_mistake(d, v->p, "an input is no object");
+		return set_mistake(d, v->p, "an input is not an object");
 	if (!array_reserve(&d->b->inputs, d->b->n, &d->inputs_cap, sizeof *d->b->inputs))
 		return out_of_memory(d);
 	d->input = &d->b->inputs[d->b->n++];

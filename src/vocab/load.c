@@ -60,7 +60,7 @@ static bool read_singles(struct vocab_draft *d, const struct yaml_node *value, c
 		return yaml_bad(&d->file, value, "%s is a mapping of numbers to names", what);
 	for (const struct yaml_node *key = value->child; key != NULL; key = key->next->next) {
 		if (key->kind != NODE_SCALAR || !units_count(key->text, &id)) {
-			yaml_bad(&d->file, key, "%s has a key that is no number from 0 to %" PRIu64 ": %s",
+			yaml_bad(&d->file, key, "%s has a key that is not a number from 0 to %" PRIu64 ": %s",
 			         what, UINT64_MAX,
 			         quoted(&q, key->kind == NODE_SCALAR ? key->text : SLICE_LIT("")));
 			continue;
@@ -200,7 +200,7 @@ static bool read_null_value(struct vocab_draft *d, const struct yaml_node *node,
 	struct quoted q;
 
 	return (node->kind == NODE_SCALAR && units_count(node->text, number)) ||
-	       yaml_bad(&d->file, node, "none has a value that is no number: %s",
+	       yaml_bad(&d->file, node, "none has a value that is not a number: %s",
 	                quoted(&q, node->kind == NODE_SCALAR ? node->text : SLICE_LIT("")));
 }
 

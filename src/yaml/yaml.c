@@ -457,7 +457,7 @@ bool yaml_repeated(struct yaml_file *f, const struct yaml_node *key)
 {
 	struct quoted q;
 
-	yaml_report(f, YAML_SYNTAX, key, "the key %s stands here a second time", quoted(&q, key->text));
+	yaml_report(f, YAML_SYNTAX, key, "duplicate key %s", quoted(&q, key->text));
 	return false;
 }
 

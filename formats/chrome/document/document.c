@@ -363,7 +363,7 @@ static enum record_status read_other(struct chrome_reading *st, struct record *r
 		return skip_damage(st, rec, p, CHROME_RULE_FOREIGN_BYTES);
 	chrome_report_commas(st, commas, p);
 	if (st->in_samples) {
-		chrome_report(st, CHROME_RULE_MISSING_FIELD, p, "a sample that is no object; left out");
+		chrome_report(st, CHROME_RULE_MISSING_FIELD, p, "a sample that is not an object; left out");
 		return chrome_end_gap(st, rec, CHROME_EVENT, p, end);
 	}
 	chrome_report(st, CHROME_RULE_NOT_AN_EVENT, p, "expected an object, found %s",
@@ -625,7 +625,7 @@ static enum record_status start_step(struct chrome_reading *st, struct record *r
 		return RECORD_MORE;
 	if (event && !chrome_has_key(p, limit, SLICE_LIT("\"traceEvents\""))) {
 		if (!st->lost)
-			chrome_report(st, CHROME_RULE_NO_ARRAY, p, "the first event stands in no array");
+			chrome_report(st, CHROME_RULE_NO_ARRAY, p, "the first event is outside an array");
 		return begin_lines(st, rec);
 	}
 	const char *const next = json_skip_blanks(p + 1, e);

@@ -302,8 +302,8 @@ static bool is_bad_time(const struct json_token *t)
 	return !json_is_string(t->kind) || !json_is_number(json_token_text(t), &kind);
 }
 
-/* Appends the event without times that are no numbers: Perfetto stops silently at `"dur":null`.  Returns true
- * if there are such times. */
+/* Appends the event without times that are not numbers: Perfetto stops silently at `"dur":null`.  Returns
+ * true if there are such times. */
 static bool put_without_bad_times(struct text *to, const char *p, const char *end)
 {
 	struct json json = { .complete = true, .depth = JSON_MAX_DEPTH };
@@ -366,7 +366,7 @@ static void recover_event(struct recovery *rc, const char *end)
 	rc->r->no_memory |= fixed.failed;
 	if (bad)
 		replace(rc, end, fixed.p, fixed.n, CHROME_RULE_BAD_NUMBER,
-		        "a time that is no number is left out");
+		        "a time that is not a number is left out");
 	else
 		put_item(rc, end);
 	text_free(&fixed);

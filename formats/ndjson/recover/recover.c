@@ -141,7 +141,7 @@ static void pass_over(struct recovery *rc, const char *to)
 	if (p == to && !is_dropping(rc))
 		replace(rc, to, "", 0, NDJSON_RULE_NOT_JSON, "commas and blanks between records");
 	else
-		drop(rc, to, NDJSON_RULE_NOT_JSON, "bytes that are no record");
+		drop(rc, to, NDJSON_RULE_NOT_JSON, "bytes that are not a record");
 }
 
 /* Keeps the record [p, end) of the copy, or writes `text` in its place. */

@@ -78,7 +78,8 @@ void pf_read_counter(struct pf_state *st, struct pf_event *e)
 	}
 	struct pf_track *const t = counter_track(st, uuid);
 	if (t == NULL)
-		pf_report(st, PF_RULE_COUNTER_TRACK, "track %" PRIu64 " has a value and is no counter", uuid);
+		pf_report(st, PF_RULE_COUNTER_TRACK, "track %" PRIu64 " has a value and is not a counter",
+		          uuid);
 	else if (!te->has_counter && !te->has_double)
 		pf_report(st, PF_RULE_COUNTER_VALUE, "an event of counter %" PRIu64 " without a value", uuid);
 	else
@@ -106,7 +107,7 @@ static bool read_extra(struct pf_state *st, const struct pf_event *e, const stru
 		struct pf_track *const t = uuid != 0 ? counter_track(st, uuid) : NULL;
 		if (t == NULL) {
 			pf_report(st, PF_RULE_EXTRA_TRACK,
-			          "track %" PRIu64 " has an extra value and is no counter", uuid);
+			          "track %" PRIu64 " has an extra value and is not a counter", uuid);
 			return false;
 		}
 		struct pf_event x;

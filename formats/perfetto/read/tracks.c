@@ -336,7 +336,7 @@ static void describe(struct pf_state *st, struct pf_track *t, struct descriptor 
 		return;
 	}
 	if (t->desc.is_known && !is_same(&t->desc, &x->desc)) {
-		pf_report(st, PF_RULE_TD_CONFLICT, "track %" PRIu64 " is described anew as another one",
+		pf_report(st, PF_RULE_TD_CONFLICT, "track %" PRIu64 " is described again as another one",
 		          x->uuid);
 		return;
 	}

@@ -409,7 +409,7 @@ static void check_annotation(struct pf_state *st, struct slice s, bool is_named,
 	else if (!has_value)
 		pf_report(st, PF_RULE_DA_VALUE, "an annotation has no value");
 	if (is_proto && !has_type)
-		pf_report(st, PF_RULE_DA_PROTO, "the type of proto_value is none of perfetto.protos");
+		pf_report(st, PF_RULE_DA_PROTO, "proto_value has a type outside perfetto.protos");
 }
 
 void pf_annotations_check(struct pf_state *st)

@@ -37,7 +37,8 @@ static void read_key(struct anonymise_options *a, struct options *o)
 	} else if (w.no_memory) {
 		options_no_memory(o);
 	} else if (w.too_large) {
-		options_mistake(o, "--anonymise: %s is no key: it has more than %d bytes", shown.s, MAX_KEY);
+		options_mistake(o, "--anonymise: %s is not a key: it has more than %d bytes", shown.s,
+		                MAX_KEY);
 	} else {
 		say("%s: cannot read the key: %s%s", shown.s, w.why,
 		    access(a->keyfile, F_OK) != 0 ? " (head -c 32 /dev/urandom >FILE makes one)" : "");

@@ -358,7 +358,7 @@ bool convert_verify_begin(struct convert *c)
 	if (!can_be_read) {
 		say(!has_time && !c->rebase ? "%s: --verify: times before 0 cannot be read back; use --rebase"
 		    : !has_time             ? "%s: --verify with --rebase needs inputs that can be read twice"
-		                            : "%s: --verify reads the output back; it is no regular file",
+		                            : "%s: --verify reads the output back; it is not a regular file",
 		    show_path(&shown, c->out));
 		c->status = STATUS_USAGE;
 		return false;

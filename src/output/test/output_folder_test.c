@@ -310,10 +310,10 @@ Test(output_folder, names_that_no_folder_can_have)
 {
 	file_write("plain", "");
 	refused_folder("", 0, ": No such file or directory");
-	refused_folder(".", OUTPUT_FORCE, ".: is no name that a new directory can be given");
+	refused_folder(".", OUTPUT_FORCE, ".: is not a name that a new directory can have");
 	refused_folder("plain/..", OUTPUT_FORCE, "plain/..: Not a directory");
-	refused_folder("..", OUTPUT_FORCE, "..: is no name that a new directory can be given");
-	refused_folder("/", OUTPUT_FORCE, "/: is no name that a new directory can be given");
+	refused_folder("..", OUTPUT_FORCE, "..: is not a name that a new directory can have");
+	refused_folder("/", OUTPUT_FORCE, "/: is not a name that a new directory can have");
 	refused_folder("no/out", 0, "no/out: its directory does not exist");
 	refused_folder("plain", OUTPUT_FORCE, "plain: exists and is not a directory");
 	refused_folder("no\x1b[1m/out", 0, "no\\x1b[1m/out: its directory does not exist");

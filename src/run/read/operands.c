@@ -290,7 +290,7 @@ static void pass_over_others(struct operand *o, const struct format *from)
 		(void)snprintf(why + at, sizeof why - (size_t)at, " and %zu others",
 		               all - t->n - NAMED_OTHERS);
 	char text[sizeof why + 64];
-	(void)snprintf(text, sizeof text, "skipped, as they are no traces: %s", why);
+	(void)snprintf(text, sizeof text, "skipped, as they are not traces: %s", why);
 	input_tree_add_problem(t, o->path, INPUT_NO_TRACE, text);
 }
 

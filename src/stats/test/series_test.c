@@ -118,7 +118,7 @@ Test(series, random_values)
 	}
 }
 
-/* Values that are no numbers are not counted, and very large values do not make a mean that is no number. */
+/* Values that are not numbers are not counted, and very large values do not make a mean that is no number. */
 Test(series, odd_values)
 {
 	struct track track = { .index = 0 };
