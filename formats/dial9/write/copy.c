@@ -257,6 +257,7 @@ static void copy_free(void *state)
 const struct copier_ops d9w_copier_ops = {
 	.state_size = sizeof(struct d9w_copy),
 	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BARE | COPIER_GAPS,
+	.restates = "ClockSyncEvent",
 	.open = copy_open,
 	.input = copy_input,
 	.record = copy_record,

@@ -25,6 +25,8 @@ struct definition {
 	uint32_t nrefer;          /* schemas: fields up to the last that may refer to a pool, or be a stack */
 	bool written;
 	bool symbol;  /* schemas: events are symbols */
+	bool clock;   /* schemas: events state the wall time */
+	bool facts;   /* schemas: events are metadata, which all selections have */
 	bool timed;   /* schemas: events have a time */
 	bool awaited; /* entries: a written event refers to it */
 };
@@ -56,6 +58,8 @@ struct d9w_selection {
 	uint64_t type_id;    /* of the open annotations frame */
 	uint8_t entry_kind;  /* enum definition_kind of the open frame */
 	bool any;            /* a header was written */
+	bool events;         /* an event was written, other than metadata and symbols */
+	bool clock;          /* an event that states the wall time was written */
 	bool header_pending; /* the header of this segment is not written yet */
 	bool full;           /* MAX_RETAINED is reached: further definitions are written at once */
 	struct symbols symbols;
@@ -99,6 +103,13 @@ static bool is_symbol_schema(struct slice schema)
 		return false;
 	return (slice_is(f.event, "SymbolTableEntry") && slice_is(f.name, "addr")) ||
 	       (slice_is(f.event, "CallframeDefEvent") && slice_is(f.name, "address"));
+}
+
+static bool is_schema_of(struct slice schema, const char *event)
+{
+	struct first_field f = { .type = 0 };
+
+	return first_field(schema, &f) && slice_is(f.event, event);
 }
 
 /* Returns the address of a symbol that the reader checked. */
@@ -316,6 +327,8 @@ static void define_schema(struct d9w_copy *copy, struct slice frame, struct chun
 	keep_copy(s, k, frame, chunk);
 	k->nrefer = 0;
 	k->symbol = is_symbol_schema(frame);
+	k->clock = is_schema_of(frame, "ClockSyncEvent");
+	k->facts = is_schema_of(frame, "SegmentMetadataEvent");
 	const char *p = schema_fields(frame, &n);
 	k->timed = p[-3] == 1;
 	for (uint32_t i = 1; i <= n; i++) {
@@ -499,6 +512,8 @@ static void select_or_retain(struct d9w_copy *copy, const struct event *e, struc
 		if (!is_needed(symbols, symbol.address) && retain_symbol(symbols, &symbol))
 			return;
 	}
+	copy->selection->events |= !k->symbol && !k->facts;
+	copy->selection->clock |= k->clock;
 	select_event(copy, k, ts, bytes, chunk);
 }
 
@@ -551,11 +566,27 @@ void d9w_select_record(struct d9w_copy *copy, const struct batch *b, const struc
 		read_entry(copy, bytes, kind == D9W_HEAD_RECORD, chunk);
 }
 
+/* Writes the wall time, which is known from events that are not selected. */
+static void write_clock(struct d9w_copy *copy, struct chunk *chunk)
+{
+	uint32_t id = UINT16_MAX;
+
+	while (id > 0 && find_definition(copy->selection, OF_SCHEMAS, id) != NULL)
+		id--;
+	if (!copy->copier->run->trace->epoch_known)
+		return;
+	write_header(copy, chunk);
+	d9w_clock_schema(copier_text(copy->copier), id);
+	d9w_clock(&copy->base, id, copy->copier->run, chunk);
+}
+
 void d9w_select_end(struct d9w_copy *copy, struct chunk *chunk)
 {
 	write_symbols(copy, false, chunk);
 	if (!copy->selection->any)
 		write_header(copy, chunk);
+	else if (copy->selection->events && !copy->selection->clock)
+		write_clock(copy, chunk);
 }
 
 struct d9w_selection *d9w_selection_new(void)

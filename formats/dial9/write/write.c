@@ -134,6 +134,13 @@ static void put_schema_head(struct text *t, uint32_t id, struct slice name, bool
 	text_uint(t, nfields, 2, false);
 }
 
+void d9w_clock_schema(struct text *t, uint32_t id)
+{
+	put_schema_head(t, id, SLICE_LIT("ClockSyncEvent"), true, 2);
+	put_field(t, "realtime_ns", D9_VARINT);
+	put_field(t, word_names[WORD_CLOCK].p, D9_BOOL);
+}
+
 /* Writes the start of an output: the header, and the schemas up to ID_FREE. */
 static void put_prologue(struct chunk *chunk)
 {
@@ -149,9 +156,7 @@ static void put_prologue(struct chunk *chunk)
 	put_field(t, "name", D9_STRING);
 	put_schema_head(t, ID_FACTS, SLICE_LIT("SegmentMetadataEvent"), false, 1);
 	put_field(t, "entries", D9_STRING_MAP);
-	put_schema_head(t, ID_CLOCK, SLICE_LIT("ClockSyncEvent"), true, 2);
-	put_field(t, "realtime_ns", D9_VARINT);
-	put_field(t, word_names[WORD_CLOCK].p, D9_BOOL);
+	d9w_clock_schema(t, ID_CLOCK);
 }
 
 /* ---- schemas: names ---- */
@@ -349,7 +354,7 @@ static const struct layout *layout_of(struct d9w_state *st, const struct batch *
 
 /* ---- tracks ---- */
 
-static void put_untimed(struct text *t, enum type_id id)
+static void put_untimed(struct text *t, uint32_t id)
 {
 	text_char(t, D9_TAG_EVENT);
 	text_uint(t, id, 2, false);
@@ -469,22 +474,21 @@ static void put_facts(struct d9w_state *st, const struct writer *w, struct chunk
 	t->failed |= st->values.scratch.failed;
 }
 
-/* Adds the wall time that corresponds to the last time of the output, or to 0. */
-static void put_clock(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
+void d9w_clock(uint64_t *base, uint32_t id, const struct run_facts *run, struct chunk *chunk)
 {
-	const int128 at_0 = w->run->trace->epoch_ns + w->run->rebased_by;
+	const int128 at_0 = run->trace->epoch_ns + run->rebased_by;
 
-	if (!w->run->trace->epoch_known)
+	if (!run->trace->epoch_known)
 		return;
 	if (at_0 < 0 || at_0 > UINT64_MAX) {
 		d9w_lose(chunk, D9W_EPOCH, 0);
 		return;
 	}
-	if (st->base > UINT64_MAX - at_0)
-		d9w_reset(&st->base, 0, chunk);
-	put_untimed(&chunk->text, ID_CLOCK);
+	if (*base > UINT64_MAX - at_0)
+		d9w_reset(base, 0, chunk);
+	put_untimed(&chunk->text, id);
 	text_uint(&chunk->text, 0, 3, false);
-	d9w_varint(&chunk->text, (uint64_t)at_0 + st->base);
+	d9w_varint(&chunk->text, (uint64_t)at_0 + *base);
 	text_char(&chunk->text, 1);
 }
 
@@ -631,7 +635,7 @@ static bool d9w_close(struct writer *w, struct chunk *chunk)
 			(void)number_track(st, w->run->trace->tracks[i], chunk);
 	facts_lose(w, (struct facts_losses){ .hosts = &d9w_losses[D9W_HOSTS] }, chunk);
 	put_facts(st, w, chunk);
-	put_clock(st, w, chunk);
+	d9w_clock(&st->base, ID_CLOCK, w->run, chunk);
 	return true;
 }
 

@@ -42,6 +42,12 @@ bool d9w_put_repaired(struct text *t, struct slice s, uint32_t max);
  * delta would not fit. */
 uint32_t d9w_delta(uint64_t *base, uint64_t ts, struct chunk *chunk);
 
+/* Adds the schema of the wall time, with this type id. */
+void d9w_clock_schema(struct text *t, uint32_t id);
+
+/* Adds the wall time, if it is known, that corresponds to *base, or to 0. */
+void d9w_clock(uint64_t *base, uint32_t id, const struct run_facts *run, struct chunk *chunk);
+
 /* values.c */
 
 #define D9W_NO_ID UINT32_MAX
