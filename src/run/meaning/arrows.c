@@ -92,13 +92,20 @@ static bool grow(struct arrows *a)
 	return true;
 }
 
+static void count_lost(uint64_t *n, uint64_t *at, uint64_t offset)
+{
+	if ((*n)++ == 0)
+		*at = offset;
+}
+
 /* id: 0 for an in. */
 static void add_end(struct arrows *a, struct slice name, uint64_t key, const struct event *e, uint64_t id)
 {
 	const bool out = id > 0;
 
 	if (a->n == MAX_ENDS) {
-		a->dropped += out;
+		if (out)
+			count_lost(&a->dropped, &a->dropped_at, e->offset);
 		return;
 	}
 	const uint32_t number = number_of_name(a, name);
@@ -252,11 +259,11 @@ static bool emit_next(struct arrows *a, struct batch *b, bool end)
 		add_event(a, b, &a->ends[a->to[i]], a->ends[i].id, PHASE_FLOW_IN);
 	} else if (is_out(&a->keys[i]) && i < a->old) {
 		if (!end)
-			a->dropped++;
+			count_lost(&a->dropped, &a->dropped_at, a->ends[i].offset);
 		else if ((a->ends[i].flags & EVENT_ARROW) != 0)
-			a->alone++;
+			count_lost(&a->alone, &a->alone_at, a->ends[i].offset);
 		else
-			a->endless++;
+			count_lost(&a->endless, &a->endless_at, a->ends[i].offset);
 	}
 	a->at++;
 	return true;

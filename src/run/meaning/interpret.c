@@ -603,6 +603,20 @@ bool interpret_more(struct interpret *in, struct batch *b)
 	return b->n > n;
 }
 
+static void add_lost_arrows(struct interpret *in)
+{
+	const struct arrows *const a = &in->arrows;
+	const uint64_t alone = (in->want & WANT_DEPARTURES) == 0 ? a->alone : 0;
+	const bool first_alone = alone > 0 && (a->endless == 0 || a->alone_at < a->endless_at);
+
+	if (a->dropped > 0)
+		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_ARROWS_TOO_FAR], a->dropped_at,
+		           a->dropped);
+	if (a->endless + alone > 0)
+		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_ARROWS_NO_END],
+		           first_alone ? a->alone_at : a->endless_at, a->endless + alone);
+}
+
 bool interpret_finish(struct interpret *in, struct batch *b, bool *more)
 {
 	*more = true;
@@ -622,13 +636,8 @@ bool interpret_finish(struct interpret *in, struct batch *b, bool *more)
 	*more = arrows_give(&in->arrows, b, true);
 	if (!*more && in->trace->facts_lost > 0)
 		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_FACTS], 0, in->trace->facts_lost);
-	if (!*more && in->arrows.dropped > 0)
-		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_ARROWS_TOO_FAR], 0,
-		           in->arrows.dropped);
-	const uint64_t endless =
-	    in->arrows.endless + ((in->want & WANT_DEPARTURES) == 0 ? in->arrows.alone : 0);
-	if (!*more && endless > 0)
-		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_ARROWS_NO_END], 0, endless);
+	if (!*more)
+		add_lost_arrows(in);
 	return !failed(in, b);
 }
 

@@ -47,7 +47,8 @@ struct arrows {
 	uint64_t id;             /* of the last out */
 	uint64_t dropped;        /* outs that left the window before their in was found: missing arrows */
 	uint64_t endless, alone; /* outs without an in; alone: those that EVENT_ARROW shows */
-	bool failed;             /* OOM: ends are missing */
+	uint64_t dropped_at, endless_at, alone_at; /* offset of the first one */
+	bool failed;                               /* OOM: ends are missing */
 };
 
 /* Allocates nothing yet. */
