@@ -50,11 +50,15 @@ static uint64_t row_p99(const struct top *t, const struct group_row *g)
 	return histogram_percentile(&g->group->durations, &t->stats.pool, 99);
 }
 
-/* Keeps the items that are longer than the p99 of their group, times --times. */
+/* Keeps the items that are longer than the p99 of their group, times --times.  The p99 is somewhere in its
+ * bucket: spans as long as it are no outliers, and clocks of microseconds give many of them. */
 static void keep_outliers(const struct top *t, struct group_row *g)
 {
-	const uint128 least = (uint128)row_p99(t, g) * t->run->times;
+	const struct histogram *const h = &g->group->durations;
+	uint64_t low, high;
 
+	histogram_rank(h, &t->stats.pool, h->count - h->count / 100, &low, &high);
+	const uint128 least = (uint128)high * t->run->times;
 	while (g->n > 0 && (uint128)g->items[g->n - 1].length * 1000 <= least)
 		g->n--;
 }
