@@ -15,12 +15,25 @@
 		    "Speedscope shows it; profiles with a list of nodes are read"                            \
 	}
 
-static const struct signature {
+struct signature {
 	size_t at;
 	const char *bytes;
 	size_t n;
 	struct input_foreign is;
-} signatures[] = {
+};
+
+static const struct signature archives[] = {
+	{ 0,
+	  BYTES("7z\xbc\xaf\x27\x1c"),
+	  { "a 7z archive", "unpack it and name the traces that were in it" } },
+	{ 0, BYTES("PK\3\4"), { "a zip archive", "unpack it and name the traces that were in it" } },
+	{ 0, BYTES("Rar!\x1a\7"), { "a RAR archive", "unpack it and name the traces that were in it" } },
+	{ 257,
+	  BYTES("ustar"),
+	  { "a tar archive", "archives are read from files named .tar, .tar.gz, .tar.zst or .tar.xz" } },
+};
+
+static const struct signature signatures[] = {
 	{ 0, BYTES("\x04\x22\x4d\x18"), { "LZ4-compressed data", "unpack it first (lz4 -d)" } },
 	{ 0, BYTES("\x02\x21\x4c\x18"), { "LZ4-compressed data", "unpack it first (lz4 -d)" } },
 	/* one layer of these is unpacked before */
@@ -30,15 +43,7 @@ static const struct signature {
 	{ 0, BYTES("BZh"), { "bzip2-compressed data", "unpack it first (bzip2 -d)" } },
 	{ 0, BYTES("LZIP"), { "lzip-compressed data", "unpack it first (lzip -d)" } },
 	{ 0, BYTES("\x1f\x9d"), { "data of compress", "unpack it first (uncompress)" } },
-	{ 0,
-	  BYTES("7z\xbc\xaf\x27\x1c"),
-	  { "a 7z archive", "unpack it and name the traces that were in it" } },
-	{ 0, BYTES("PK\3\4"), { "a zip archive", "unpack it and name the traces that were in it" } },
 	{ 0, BYTES("PK\5\6"), { "an empty zip archive", "there is nothing to read in it" } },
-	{ 0, BYTES("Rar!\x1a\7"), { "a RAR archive", "unpack it and name the traces that were in it" } },
-	{ 257,
-	  BYTES("ustar"),
-	  { "a tar archive", "archives are read from files named .tar, .tar.gz, .tar.zst or .tar.xz" } },
 	{ 0,
 	  BYTES("\x7f"
 	        "ELF"),
@@ -272,6 +277,22 @@ static bool looks_unwritten(const char *p, size_t n)
 	return n > 0 && *p == '\0' && memcmp(p, p + 1, (n < ZERO_BYTES ? n : ZERO_BYTES) - 1) == 0;
 }
 
+static const struct input_foreign *find_signature(const struct signature *list, size_t length, const char *p,
+                                                  size_t n)
+{
+	for (size_t i = 0; i < length; i++) {
+		const struct signature *const s = &list[i];
+		if (n >= s->n && s->at <= n - s->n && memcmp(p + s->at, s->bytes, s->n) == 0)
+			return &s->is;
+	}
+	return NULL;
+}
+
+const struct input_foreign *input_foreign_archive(const char *p, size_t n)
+{
+	return find_signature(archives, sizeof archives / sizeof archives[0], p, n);
+}
+
 const struct input_foreign *input_foreign_find(const char *p, size_t n)
 {
 	static const struct {
@@ -292,11 +313,11 @@ const struct input_foreign *input_foreign_find(const char *p, size_t n)
 		    "--from has them read as one" } },
 	};
 
-	for (size_t i = 0; i < sizeof signatures / sizeof signatures[0]; i++) {
-		const struct signature *const s = &signatures[i];
-		if (n >= s->n && s->at <= n - s->n && memcmp(p + s->at, s->bytes, s->n) == 0)
-			return &s->is;
-	}
+	const struct input_foreign *found = input_foreign_archive(p, n);
+	if (found == NULL)
+		found = find_signature(signatures, sizeof signatures / sizeof signatures[0], p, n);
+	if (found != NULL)
+		return found;
 	for (size_t i = 0; i < sizeof text_signatures / sizeof text_signatures[0]; i++) {
 		const struct text_signature *const s = &text_signatures[i];
 		if (begins_with(p, p + n, s->begin) && has_text(p, n < TEXT_LINE ? n : TEXT_LINE, s->text))

@@ -147,6 +147,9 @@ struct input_foreign {
 /* Returns NULL if the format is unknown. */
 const struct input_foreign *input_foreign_find(const char *p, size_t n);
 
+/* Likewise for archives alone, whose members may be traces. */
+const struct input_foreign *input_foreign_archive(const char *p, size_t n);
+
 /* ---- the files below a folder ---- */
 
 /*
