@@ -134,6 +134,11 @@ void run_names_written(struct run_names *n, const char *role, const char *path)
 	append_name(n, (struct run_name){ .role = role, .path = path, .written = true });
 }
 
+void run_names_output(struct run_names *n)
+{
+	run_names_written(n, "output", n->options->output != NULL ? n->options->output : "-");
+}
+
 void run_names_folder(struct run_names *n, const char *role, const char *path)
 {
 	append_name(n, (struct run_name){ .role = role, .path = path, .written = true, .folder = true });
@@ -467,6 +472,6 @@ bool run_names_check(struct options *o, const char *const *in, size_t nin)
 	struct run_names n;
 
 	run_names_begin(&n, o, in, nin);
-	run_names_written(&n, "output", o->output);
+	run_names_output(&n);
 	return run_names_end(&n);
 }

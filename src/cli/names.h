@@ -35,6 +35,9 @@ void run_names_read(struct run_names *n, const char *role, const char *path);
 void run_names_written(struct run_names *n, const char *role, const char *path);
 void run_names_folder(struct run_names *n, const char *role, const char *path);
 
+/* Adds the file of -o; without -o, the file that is standard output. */
+void run_names_output(struct run_names *n);
+
 /* Compares all names, and frees the list.  Returns false after a message, with status STATUS_USAGE. */
 bool run_names_end(struct run_names *n);
 

@@ -182,7 +182,7 @@ static bool check_names(struct compare *c)
 
 	run_names_begin(&n, o, c->paths, c->nruns);
 	run_names_read(&n, "map", c->map_path);
-	run_names_written(&n, "output", o->output);
+	run_names_output(&n);
 	return run_names_end(&n);
 }
 

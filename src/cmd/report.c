@@ -394,7 +394,7 @@ static bool parse(struct report_run *r)
 	if (!options_name_traces(o))
 		return false;
 	run_names_begin(&n, o, o->in, o->nin);
-	run_names_written(&n, "output", o->output);
+	run_names_output(&n);
 	reports_names(&r->reports, &n);
 	for (size_t i = 0; i < r->nagainst; i++)
 		run_names_read(&n, "old side", r->against[i]);
