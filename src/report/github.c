@@ -82,7 +82,7 @@ static void github_file(struct report *r, const struct report_file *file)
 		return;
 	report_file(&s->text, file);
 	r->failed |= s->text.failed || s->text.out.failed;
-	report_put_guarded(&r->out, s->text.out.p, s->text.out.n);
+	text_add_guarded(&r->out, s->text.out.p, s->text.out.n, 0);
 	text_clear(&s->text.out);
 }
 
