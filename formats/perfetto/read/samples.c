@@ -7,6 +7,7 @@
 #include "perfetto/read/read.h"
 
 #define MAX_FRAMES 1024U /* of a stack, from the leaf on */
+#define MAX_STACK 16384U /* bytes of these frames, each of which has at most 11 */
 #define MAX_PATH 4096U   /* bytes of the path of a mapping; parts beyond are left out */
 #define MAX_BUILD_ID 64U /* bytes */
 
@@ -163,26 +164,43 @@ static bool any_text(const struct value *v, uint32_t n)
 
 /* ---- stacks ---- */
 
+/* The bytes of a stack from the first frame on that events have: MAX_FRAMES frames in MAX_STACK bytes.  They
+ * are searched once, as many events can refer to a stack of any size. */
+static struct slice shown_frames(struct pf_entry *e)
+{
+	const uint32_t tag = PF_TAG(PF_callstack_frame_ids, PF_VARINT);
+	struct pf_wire w = pf_wire_on(e->text);
+
+	if (!e->is_cut) {
+		uint32_t left = pf_count(e->text, tag);
+		while ((left > MAX_FRAMES || e->text.n - e->shown > MAX_STACK) && e->shown < e->text.n) {
+			e->shown = pf_wire_find(&w, tag) ? (uint32_t)(w.p - e->text.p) : e->text.n;
+			left--;
+		}
+		e->is_cut = true;
+	}
+	return slice_of(e->text.p + e->shown, e->text.n - e->shown);
+}
+
 uint32_t pf_stack(struct pf_state *st, const struct pf_sequence *s, struct batch *b, uint64_t iid,
                   struct field f[PF_STACK_FIELDS])
 {
 	static const struct slice names[PF_STACK_FIELDS] = { SLICE_LIT("callstack"),
 		                                             SLICE_LIT("callstack_mappings"),
 		                                             SLICE_LIT("callstack_build_ids") };
-	const struct pf_entry *const e = entry_of(st, s, PF_CALLSTACKS, iid);
+	struct pf_entry *const e = (struct pf_entry *)(uintptr_t)entry_of(st, s, PF_CALLSTACKS, iid);
 	const uint32_t tag = PF_TAG(PF_callstack_frame_ids, PF_VARINT);
-	const uint32_t all = e != NULL ? pf_count(e->text, tag) : 0;
-	const uint32_t n = all < MAX_FRAMES ? all : MAX_FRAMES;
+	const struct slice shown = e != NULL && e->text.p != NULL ? shown_frames(e) : SLICE_NONE;
+	const uint32_t n = pf_count(shown, tag);
 	struct value *const v = arena_alloc(&b->scratch, PF_STACK_FIELDS * (size_t)n * sizeof *v);
-	uint32_t left = all, nfields = 0;
+	uint32_t left = n, nfields = 0;
 
-	if (e == NULL || e->text.p == NULL || v == NULL)
+	if (shown.p == NULL || v == NULL)
 		return 0;
 	st->r->referred += PF_STACK_FIELDS * (size_t)n * sizeof *v;
-	struct pf_wire w = pf_wire_on(e->text);
+	struct pf_wire w = pf_wire_on(shown);
 	while (pf_wire_find(&w, tag))
-		if (left-- <= n)
-			set_frame(st, s, w.v, &v[left], n);
+		set_frame(st, s, w.v, &v[--left], n);
 	for (uint32_t i = 0; i < PF_STACK_FIELDS; i++)
 		if (i == 0 || any_text(v + (size_t)i * n, n))
 			f[nfields++] = (struct field){ names[i], pf_list(v + (size_t)i * n, n) };

@@ -105,7 +105,8 @@ struct pf_entry {
 		struct class *cls;   /* of a category */
 		const char *library; /* of a mapping: path and build id, each followed by a NUL */
 	};
-	bool is_checked; /* of a call stack */
+	bool is_checked, is_cut; /* of a call stack */
+	uint32_t shown;          /* of a cut call stack: where the frames begin that events have */
 };
 
 /* Entries in order of arrival.  Most writers number them 1, 2, 3, so that the iid is the index + 1. */
