@@ -94,11 +94,12 @@ enum change_verdict {
  * percentiles are those of all spans of all runs. */
 struct change_values {
 	bool there, waits;
-	uint64_t count;
+	uint64_t count;         /* of a run, rounded */
 	uint128 total, self;    /* ns; self 0 of async spans */
 	uint128 bytes;          /* see change_has_bytes() */
 	uint64_t p50, p90, p99; /* ns */
 	uint64_t spans;         /* of all runs */
+	double mean;            /* of their durations, ns */
 	const struct histogram *durations;
 };
 

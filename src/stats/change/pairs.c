@@ -69,6 +69,7 @@ static struct change_values values_of(const struct stats *s, const struct span_r
 		.p90 = histogram_percentile(h, &s->pool, 90),
 		.p99 = histogram_percentile(h, &s->pool, 99),
 		.spans = row->group->count,
+		.mean = (double)total_of(row->group->sum) / (double)row->group->count,
 		.durations = h,
 	};
 }
@@ -189,15 +190,15 @@ static enum change_verdict verdict_of(const struct change *c, const struct chang
 	if (old->spans < c->floors.count || new->spans < c->floors.count ||
 	    (old->total < c->floors.time && new->total < c->floors.time))
 		return CHANGE_IS_UNJUDGED;
-	const double old_mean = (double)old->total / (double)old->count,
-	             new_mean = (double)new->total / (double)new->count;
 	if (p50->slower || p99->slower)
-		return p50->faster || p99->faster || moved_from(c, old_mean, new_mean) < 0 ? CHANGE_IS_MIXED
-		                                                                           : CHANGE_IS_SLOWER;
+		return p50->faster || p99->faster || moved_from(c, old->mean, new->mean) < 0
+		           ? CHANGE_IS_MIXED
+		           : CHANGE_IS_SLOWER;
 	if (p50->faster || p99->faster)
 		return CHANGE_IS_FASTER;
 	/* With single runs, a larger total is beyond noise only if the number of spans changed. */
-	const int spans = moved_from(c, (double)old->count, (double)new->count);
+	const int spans = moved_from(c, (double)old->spans / (double)c->sides[CHANGE_OLD].nruns,
+	                             (double)new->spans / (double)c->sides[CHANGE_NEW].nruns);
 	if (longer != 0 && p->distance >= c->floors.time &&
 	    (c->by_runs ? total->slower || total->faster : spans == longer))
 		return longer > 0 ? CHANGE_IS_MORE : CHANGE_IS_FEWER;
