@@ -259,15 +259,9 @@ static void look_at_trace(void *ctx, size_t slot)
 		.ctx = l,
 		.why = &l->why,
 	};
-	struct select select;
 
 	if (atomic_load(&look->failed))
 		return;
-	if (like->choice.select != NULL) { /* a time window is that of the whole, which is not known yet */
-		select = *like->choice.select;
-		select.since.kind = select.until.kind = SELECT_ANY_TIME;
-		pass.choice.select = &select;
-	}
 	pass.in.paths = &joined->path;
 	pass.in.npaths = 1;
 	pass.in.helpers = 0;
