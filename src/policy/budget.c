@@ -258,7 +258,8 @@ static void check_baseline(struct budget_run *r, const struct row *row, const st
 			quoted(&r->first_fresh, row->name);
 		return;
 	}
-	if (a->v <= before.value * (1 + b->tolerance))
+	/* exactly the tolerance is not more, in whichever direction the product is rounded */
+	if (a->v - before.value <= before.value * b->tolerance * (1 + 1e-12))
 		return;
 	if (is_small(b, row, &before)) {
 		if (r->small++ == 0)
