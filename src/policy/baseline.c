@@ -28,7 +28,7 @@ struct baseline_row {
 
 struct baseline_input {
 	const char *path;
-	double seconds;         /* from the first event to the end of the last; NaN without events */
+	double ns;              /* from the first event to the end of the last; NaN without events */
 	struct tabletext index; /* table, name, NUL, category -> rows[] */
 	struct baseline_row *rows;
 	uint32_t nrows, cap;
@@ -246,7 +246,7 @@ static bool read_input(struct baseline_draft *d, const struct json_token *v)
 	if (n.tables != (1U << BASELINE_TABLES) - 1)
 		return set_mistake(d, v->p,
 		                   "an input lacks one of spans, async_spans, instants and counters");
-	d->input->seconds = n.timed[0] && n.timed[1] ? (double)(n.times[1] - n.times[0]) / 1e9 : NAN;
+	d->input->ns = n.timed[0] && n.timed[1] ? (double)(n.times[1] - n.times[0]) : NAN;
 	return true;
 }
 
@@ -384,7 +384,7 @@ bool baseline_value(const struct baseline_input *in, enum baseline_table table, 
 	const struct baseline_row *const row = &in->rows[i];
 	*v = (struct baseline_values){ NAN, row->values[STATISTIC_COUNT], row->values[STATISTIC_SUM] };
 	if (budget->statistic == STATISTIC_RATE)
-		v->value = v->count / in->seconds;
+		v->value = v->count * 1e9 / in->ns;
 	else if (budget->statistic < STATISTIC_RATE)
 		v->value = row->values[budget->statistic];
 	for (size_t k = 0; budget->statistic == STATISTIC_QUANTILE && k < MORE_QUANTILES; k++)

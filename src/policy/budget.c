@@ -95,9 +95,9 @@ static void set_number(struct amount *a, double v, const char *unit)
 }
 
 /* Returns the duration of the trace, or 0 without events. */
-static double trace_seconds(const struct stats *s)
+static double trace_ns(const struct stats *s)
 {
-	return s->events > 0 ? (double)(s->last_ns - s->first_ns) / 1e9 : 0;
+	return s->events > 0 ? (double)(s->last_ns - s->first_ns) : 0;
 }
 
 /* Returns false if the row has no such statistic. */
@@ -117,9 +117,9 @@ static bool get_amount(const struct stats *trace, const struct row *row, const s
 		return row->has_bytes;
 	}
 	if (statistic == STATISTIC_RATE) {
-		if (trace_seconds(trace) > 0)
-			set_number(a, (double)row->count / trace_seconds(trace), "/s");
-		return trace_seconds(trace) > 0;
+		if (trace_ns(trace) > 0) /* rounded once: a rate of the limit is not more */
+			set_number(a, (double)row->count * 1e9 / trace_ns(trace), "/s");
+		return trace_ns(trace) > 0;
 	}
 	if (g == NULL || (statistic == STATISTIC_SELF && row->table == BASELINE_ASYNC))
 		return false;
@@ -291,7 +291,7 @@ static void report_unchecked(const struct budget_run *r)
 	char who[POLICY_WHO_TEXT];
 
 	policy_who_text(&b->who, who);
-	if (b->statistic == STATISTIC_RATE && trace_seconds(&r->v->watch->stats) == 0)
+	if (b->statistic == STATISTIC_RATE && trace_ns(&r->v->watch->stats) == 0)
 		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line,
 		               "a trace without a length has no rate of %s", who);
 	else if (r->matched == 0)
