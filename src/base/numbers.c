@@ -527,9 +527,10 @@ static bool read_number(struct slice *s, struct number *v)
 	return true;
 }
 
-static double as_double(const struct number *v)
+/* Returns the parts divided by `by`, rounded once if they are fewer than 2^53. */
+static double parts_by(const struct number *v, double by)
 {
-	return (double)v->whole + (double)v->parts / 1e12;
+	return (double)(v->whole * 1000000000000 + v->parts) / by;
 }
 
 struct unit {
@@ -603,7 +604,7 @@ bool units_share(struct slice s, double *share)
 
 	if (!read_number(&s, &v) || !slice_is(s, "%"))
 		return false;
-	*share = as_double(&v) / 100;
+	*share = parts_by(&v, 1e14);
 	return true;
 }
 
@@ -642,7 +643,7 @@ bool units_rate(struct slice s, double *per_second)
 	const uint64_t unit = unit_ns(s);
 	if (unit == 0)
 		return false;
-	*per_second = as_double(&v) * (1e9 / (double)unit);
+	*per_second = parts_by(&v, 1e3 * (double)unit);
 	return true;
 }
 

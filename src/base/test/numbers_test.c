@@ -360,9 +360,11 @@ Test(units, shares_counts_and_rates)
 	OK(units_share(SLICE_LIT("0%"), &v), 0.0);
 	OK(units_share(SLICE_LIT("12.5 %"), &v), 0.125);
 	OK(units_share(SLICE_LIT("150%"), &v), 1.5);
+	OK(units_share(SLICE_LIT("0.7%"), &v), 0.007);
 	OK(units_rate(SLICE_LIT("100/s"), &v), 100.0);
 	OK(units_rate(SLICE_LIT("2.5 / ms"), &v), 2500.0);
 	OK(units_rate(SLICE_LIT("60/min"), &v), 1.0);
+	OK(units_rate(SLICE_LIT("23/min"), &v), 23.0 / 60);
 	cr_expect(units_count(SLICE_LIT("18446744073709551615"), &n) && n == UINT64_MAX);
 	cr_expect_not(units_count(SLICE_LIT("18446744073709551616"), &n));
 	cr_expect_not(units_count(SLICE_LIT("5 "), &n) || units_count(SLICE_LIT(""), &n) ||
