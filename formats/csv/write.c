@@ -511,8 +511,7 @@ static bool csv_declare(struct writer *w, const struct batch *b, struct chunk *c
 static void csv_render(const void *state, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->n; i++)
-		if (b->events[i].phase != PHASE_STRUCTURE)
-			render_row(state, b, &b->events[i], chunk);
+		render_row(state, b, &b->events[i], chunk);
 }
 
 static bool csv_close(struct writer *w, struct chunk *chunk)

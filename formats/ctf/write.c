@@ -412,8 +412,7 @@ static void ctf_write(void *state, const struct batch *b, struct chunk *chunk)
 	struct ctf_state *const st = state;
 
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed && !st->packet.failed; i++)
-		if (b->events[i].phase != PHASE_STRUCTURE)
-			put_event(st, b, &b->events[i], chunk);
+		put_event(st, b, &b->events[i], chunk);
 	chunk->text.failed |= st->packet.failed;
 }
 

@@ -325,8 +325,7 @@ static void htw_write(void *state, const struct batch *b, struct chunk *chunk)
 	struct htw_state *const st = state;
 
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
-		if (b->events[i].phase != PHASE_STRUCTURE)
-			put_event(st, b, &b->events[i], chunk);
+		put_event(st, b, &b->events[i], chunk);
 }
 
 static void put_fact(struct htw_state *st, struct chunk *chunk, const struct fact *f)

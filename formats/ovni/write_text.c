@@ -423,8 +423,7 @@ static void put_event(struct ovw_state *st, const struct batch *b, const struct 
 void ovw_events(void *state, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
-		if (b->events[i].phase != PHASE_STRUCTURE)
-			put_event(state, b, &b->events[i], chunk);
+		put_event(state, b, &b->events[i], chunk);
 }
 
 void ovw_end_stream(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk)

@@ -447,8 +447,7 @@ static void paraver_write(void *state, const struct batch *b, struct chunk *chun
 	struct paraver_state *const st = state;
 
 	for (uint32_t i = 0; i < b->n && !st->names.failed && !st->store.failed; i++)
-		if (b->events[i].phase != PHASE_STRUCTURE)
-			add_event(st, b, &b->events[i], chunk);
+		add_event(st, b, &b->events[i], chunk);
 	paraver_store_spill(&st->store);
 	(void)check_failure(st, chunk);
 }

@@ -403,8 +403,6 @@ static void parquet_write(void *state, const struct batch *b, struct chunk *chun
 	bool ok = st->why[0] == '\0';
 
 	for (uint32_t i = 0; ok && i < b->n; i++) {
-		if (b->events[i].phase == PHASE_STRUCTURE)
-			continue;
 		parquet_put_event(st, b, &b->events[i], chunk);
 		const bool full = st->rows >= GROUP_ROWS || st->tools.bytes >= GROUP_BYTES;
 		ok = !st->tools.failed && (!full || end_group(st, chunk));

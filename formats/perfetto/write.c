@@ -501,8 +501,6 @@ static void write_event(struct perfetto_state *st, const struct batch *b, const 
 	uint64_t ts = e->ts, end;
 
 	st->offset = e->offset;
-	if (e->phase == PHASE_STRUCTURE)
-		return;
 	if (e->phase != PHASE_SPAN)
 		put_point(st, b, e);
 	else if (clip_span(st, &ts, e->dur, &end))

@@ -221,13 +221,12 @@ static enum stage_status next(void *ctx, struct batch **out)
 		request(in);
 	*out = in->next;
 	in->next = NULL;
-	for (uint32_t i = 0; in->status == STAGE_MORE && !in->begun && i < (*out)->n; i++)
-		if ((*out)->events[i].phase != PHASE_STRUCTURE) {
-			const uint64_t ts = (*out)->events[i].ts ^ d->report.bias;
-			d->report.start = ts < d->report.start ? ts : d->report.start;
-			d->report.starts[in->side] = ts;
-			in->begun = true;
-		}
+	if (in->status == STAGE_MORE && !in->begun && (*out)->n > 0) {
+		const uint64_t ts = (*out)->events[0].ts ^ d->report.bias;
+		d->report.start = ts < d->report.start ? ts : d->report.start;
+		d->report.starts[in->side] = ts;
+		in->begun = true;
+	}
 	return in->status;
 }
 

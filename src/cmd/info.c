@@ -68,8 +68,6 @@ static bool add_events(struct info *n, const struct batch *b)
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
 		const uint64_t end = event_end(e);
-		if (e->phase == PHASE_STRUCTURE)
-			continue;
 		n->first_ns = e->ts < n->first_ns ? e->ts : n->first_ns;
 		n->last_ns = end > n->last_ns ? end : n->last_ns;
 		n->spans += e->phase == PHASE_SPAN;

@@ -135,8 +135,6 @@ static bool add_event(struct top *t, const struct batch *b, const struct event *
 {
 	const struct top_run *const r = t->run;
 
-	if (e->phase == PHASE_STRUCTURE)
-		return true;
 	if ((e->flags & EVENT_OUTSIDE) == 0 && e->ts < t->first_ns)
 		t->first_ns = e->ts;
 	if (r->arrows)

@@ -83,7 +83,7 @@ enum writer_shape { WRITER_FILE, WRITER_FOLDER }; /* the output: one file, or fi
 /* Writes the meaning of events.  Records of the format itself are copied instead: format/copier.h. */
 struct writer_ops {
 	size_t state_size;
-	unsigned want;          /* needs besides times: WANT_FIELDS, WANT_STRUCTURE, WANT_GAPS */
+	unsigned want;          /* needs besides times: WANT_FIELDS, WANT_GAPS */
 	unsigned modes;         /* enum writer_modes */
 	enum event_order order; /* ORDER_FILE: any */
 	enum writer_shape shape;

@@ -261,7 +261,7 @@ bool page_batch(struct page *p, const struct batch *b)
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
 		bool ok = true;
-		if (e->phase == PHASE_STRUCTURE || (e->flags & EVENT_LEFT_OUT) != 0)
+		if ((e->flags & EVENT_LEFT_OUT) != 0)
 			continue;
 		if ((p->parts & PAGE_TIME) != 0) {
 			if (!p->any)

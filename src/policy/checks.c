@@ -104,11 +104,10 @@ static bool count_part(struct policy_watch *w, uint32_t part, const struct batch
 	own.n = 0;
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
-		const struct policy_thread *const l =
-		    e->phase != PHASE_STRUCTURE ? find_thread(w, e->track) : NULL;
-		if (l == NULL && e->phase != PHASE_STRUCTURE)
+		const struct policy_thread *const l = find_thread(w, e->track);
+		if (l == NULL)
 			return false;
-		if (l != NULL && (l->parts >> part & 1) != 0)
+		if ((l->parts >> part & 1) != 0)
 			own.events[own.n++] = *e;
 	}
 	return stats_batch(&p->stats, &own);
@@ -208,8 +207,6 @@ bool policy_watch_batch(struct policy_watch *w, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
-		if (e->phase == PHASE_STRUCTURE)
-			continue;
 		extend_times(w, e);
 		if (w->checks->nevents > 0 && !count_event(w, e))
 			return false;

@@ -172,8 +172,6 @@ static bool add_times(void *ctx, const struct batch *b)
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
 		const uint64_t end = event_end(e);
-		if (e->phase == PHASE_STRUCTURE)
-			continue;
 		joined->first_ns = !joined->any || e->ts < joined->first_ns ? e->ts : joined->first_ns;
 		joined->last_ns = end > joined->last_ns ? end : joined->last_ns;
 		joined->any = true;

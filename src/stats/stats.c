@@ -325,8 +325,6 @@ bool stats_batch(struct stats *s, const struct batch *b)
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *e = &b->events[i];
 
-		if (e->phase == PHASE_STRUCTURE)
-			continue;
 		if (s->tables != NULL && !stats_tables_add(s->tables, s, b, e))
 			return false;
 		if ((e->flags & EVENT_LEFT_OUT) != 0) {

@@ -529,7 +529,7 @@ static uint32_t find_span_of_arrow(const struct batch *b, uint32_t at)
 
 	for (uint32_t k = 1; k < 64 && k < b->n - at; k++) {
 		const struct event *const e = arrow + k;
-		if (e->track != arrow->track || e->phase == PHASE_STRUCTURE || event_is_flow(e))
+		if (e->track != arrow->track || event_is_flow(e))
 			continue;
 		const bool is_open = e->phase == PHASE_SPAN && !event_is_async(e) && e->dur == 0 &&
 		                     e->ts == arrow->ts && e->offset < arrow->offset;
@@ -557,7 +557,7 @@ const struct event *chrome_next_line(struct chrome_line_order *o, const struct b
 	for (; o->at < b->n; o->at++, o->early >>= 1) {
 		const struct event *const e = &b->events[o->at];
 		const bool is_departure = e->phase == PHASE_FLOW_OUT && (e->flags & EVENT_ARROW) != 0;
-		if ((o->early & 1) != 0 || e->phase == PHASE_STRUCTURE || is_departure)
+		if ((o->early & 1) != 0 || is_departure)
 			continue;
 		uint32_t k = 0;
 		if (event_is_flow(e)) {

@@ -490,8 +490,7 @@ static void dfw_write(void *state, const struct batch *b, struct chunk *chunk)
 	struct dfw_state *const st = state;
 
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
-		if (b->events[i].phase != PHASE_STRUCTURE)
-			put_event(st, b, &b->events[i], chunk);
+		put_event(st, b, &b->events[i], chunk);
 }
 
 /* ---- facts of the trace ---- */

@@ -621,8 +621,7 @@ static void d9w_write(void *state, const struct batch *b, struct chunk *chunk)
 	struct d9w_state *const st = state;
 
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
-		if (b->events[i].phase != PHASE_STRUCTURE)
-			put_event(st, b, &b->events[i], chunk);
+		put_event(st, b, &b->events[i], chunk);
 }
 
 static bool d9w_close(struct writer *w, struct chunk *chunk)

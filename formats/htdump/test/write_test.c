@@ -231,7 +231,6 @@ Test(htdump_write, kinds)
 		    i == 7 ? EVENT_ASYNC : 0;
 		htw_run_named(&r, "n", value_u64(i));
 	}
-	htw_run_event(&r, PHASE_STRUCTURE, SLICE_LIT("no event"), 1, 1)->track = NULL;
 	const struct oracle *const o = htw_run_decode(&r);
 	for (size_t i = 0; i < 8; i++) {
 		const struct oracle_event *const e = htw_run_nth(o, i), *const class =

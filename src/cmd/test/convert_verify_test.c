@@ -49,25 +49,29 @@ static void later(struct event *e)
 	e->ts++;
 }
 
+/* Not rendered. */
 static void gone(struct event *e)
 {
-	e->phase = PHASE_STRUCTURE;
+	(void)e;
 }
 
 /* The third span of the trace; of raw events, the third. */
 static void lying_render(const void *state, const struct batch *b, struct chunk *chunk)
 {
+	struct batch rest = *b;
 	int spans = 0;
 
-	for (uint32_t i = 0; i < b->n && change != NULL; i++) {
+	for (uint32_t i = 0; i < rest.n && change != NULL; i++) {
 		struct event *const e = &b->events[i];
 		if ((raw ? e->phase == PHASE_STRUCTURE : e->phase != PHASE_SPAN) || ++spans != 3)
 			continue;
 		if (counted != NULL)
 			ledger_add(&chunk->ledger, counted, e->offset, 1);
 		change(e);
+		if (change == gone)
+			memmove(e, e + 1, (--rest.n - i) * sizeof *e);
 	}
-	honest->writer->render(state, b, chunk);
+	honest->writer->render(state, &rest, chunk);
 }
 
 /* Converts the sample to it, with standard error in `told`. */

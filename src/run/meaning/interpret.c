@@ -337,7 +337,7 @@ static bool apply_phase(struct interpret *in, struct batch *b, struct event *e, 
 		return true;
 	case PLAN_STRUCTURE:
 		e->phase = PHASE_STRUCTURE;
-		return (in->want & WANT_STRUCTURE) != 0;
+		return true;
 	}
 	return true;
 }
@@ -410,7 +410,7 @@ static bool apply_plan(struct interpret *in, struct batch *b, struct event *e, c
 /* ---- any event ---- */
 
 /* A record without a track, or of structure: it may define something, but neither begins nor ends a span. */
-static bool apply_definitions(struct interpret *in, struct batch *b, struct event *e,
+static void apply_definitions(struct interpret *in, struct batch *b, struct event *e,
                               const struct known_class *k)
 {
 	if (k->m != NULL)
@@ -420,18 +420,19 @@ static bool apply_definitions(struct interpret *in, struct batch *b, struct even
 		if (k->learns)
 			learn_facts(in, b, e, k->m);
 	}
-	return e->phase != PHASE_STRUCTURE || (in->want & WANT_STRUCTURE) != 0;
 }
 
+/* Consumers see structure only if they want it. */
 static bool handle_event(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
 {
-	bool kept;
+	const bool defines = e->track == NULL || (k->m == NULL && e->phase == PHASE_STRUCTURE);
+	bool kept = true;
 
-	if (e->track == NULL || (k->m == NULL && e->phase == PHASE_STRUCTURE))
-		return apply_definitions(in, b, e, k);
-	if (k->m == NULL || k->light)
+	if (!defines && (k->m == NULL || k->light))
 		pairing_see(&in->pairing, e->track, e->ts);
-	if (k->m == NULL) {
+	if (defines) {
+		apply_definitions(in, b, e, k);
+	} else if (k->m == NULL) {
 		kept = as_read(in, b, e);
 	} else if (!k->light) {
 		kept = apply_plan(in, b, e, k);
@@ -444,9 +445,9 @@ static bool handle_event(struct interpret *in, struct batch *b, struct event *e,
 	}
 	if (kept && e->phase == PHASE_SPAN)
 		pairing_see_span(&in->pairing, e);
-	if (kept && in->fields && e->cls->nparts > 0)
+	if (kept && !defines && in->fields && e->cls->nparts > 0)
 		interpret_class_parts(in, b, e);
-	return kept;
+	return kept && (e->phase != PHASE_STRUCTURE || (in->want & WANT_STRUCTURE) != 0);
 }
 
 /* Moves an event of the batch to an earlier place. */
@@ -484,7 +485,7 @@ static inline void note_other(struct interpret *in, const struct batch *b, const
 /* Returns true for events without a plan, or with one that changes nothing. */
 static inline bool has_nothing_to_do(const struct known_class *k, const struct event *e)
 {
-	return (k->m == NULL || (k->plain && e->phase != PHASE_STRUCTURE)) && e->phase != PHASE_BEGIN &&
+	return (k->m == NULL || k->plain) && e->phase != PHASE_STRUCTURE && e->phase != PHASE_BEGIN &&
 	       e->phase != PHASE_END;
 }
 
@@ -545,8 +546,7 @@ static uint32_t fast_path(struct interpret *in, struct batch *b, uint32_t i, uin
 			if (!apply_simple(in, b, e, k, &to))
 				break;
 		} else if (has_nothing_to_do(k, e)) {
-			if (e->phase != PHASE_STRUCTURE)
-				pairing_see_span(&in->pairing, e);
+			pairing_see_span(&in->pairing, e);
 			move(b, to, e);
 			note_other(in, b, to++, offset);
 		} else {

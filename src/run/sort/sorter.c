@@ -489,8 +489,6 @@ static void note_times(struct order_stage *st, const struct batch *b)
 		const struct event *const e = &b->events[i];
 		const uint64_t start = e->ts ^ bias, dur = e->phase == PHASE_SPAN ? e->dur : 0;
 		const uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
-		if (e->phase == PHASE_STRUCTURE)
-			continue;
 		if (!t->has_times || start < t->first_start)
 			t->first_start = start;
 		if (!t->has_times || end > t->last_end)
