@@ -48,6 +48,8 @@ struct sorter {
 	bool no_memory;
 };
 
+static const char jumbo_inside[] = "not sorted: a long or damaged jumbo event is in the region";
+
 struct ovni_recover {
 	bool started; /* the header was written */
 	bool big;
@@ -100,12 +102,6 @@ static void write_held(struct sorter *s, struct recovery *rc, uint32_t count)
 		s->moved[i].to -= n;
 	}
 	s->dropped = true;
-}
-
-static void write_all_held(struct sorter *s, struct recovery *rc)
-{
-	write_held(s, rc, s->nevents);
-	s->region = 0;
 }
 
 /* Writes the older half, extended to the end of a moved range. */
@@ -199,6 +195,17 @@ static void sort_region(struct sorter *s)
 
 /* ---- buffering events ---- */
 
+/* `unsorted`: the reason why an open region is not sorted; NULL: its events are all buffered. */
+static void write_all_held(struct sorter *s, struct recovery *rc, const char *unsorted)
+{
+	if (s->region > 0 && unsorted != NULL)
+		add_moved(s, s->events[s->region - 1].at, unsorted);
+	else if (s->region > 0)
+		sort_region(s);
+	write_held(s, rc, s->nevents);
+	s->region = 0;
+}
+
 static bool reserve_event(struct sorter *s, uint32_t n)
 {
 	if (n > s->cap - s->n) {
@@ -230,7 +237,7 @@ static void hold_event(struct sorter *s, struct recovery *rc, const char *p, uin
 	if (unordered && p[3] == '[' && s->region == 0)
 		s->region = s->nevents;
 	if (s->n > REGION_MAX)
-		write_all_held(s, rc);
+		write_all_held(s, rc, "not sorted: the region has more than 128 MiB");
 	else if (s->n > HELD_MAX && s->region == 0)
 		write_half(s, rc);
 }
@@ -352,7 +359,7 @@ static void recover_event(struct recovery *rc, uint64_t n)
 	rc->records++;
 	if ((*p & OVNI_FLAG_JUMBO) != 0 && (*p & 15) != OVNI_JUMBO_NIBBLE) {
 		if (rc->sort)
-			write_all_held(&s->sorter, rc);
+			write_all_held(&s->sorter, rc, jumbo_inside);
 		const char flags = (char)(((uint8_t)*p & ~15U) | OVNI_JUMBO_NIBBLE);
 		recover_keep(rc, p);
 		recover_replace(rc, p + 1, &flags, 1, &ovni_rules[OVNI_RULE_JUMBO_NIBBLE],
@@ -371,7 +378,7 @@ static void drop_from_here(struct recovery *rc, uint64_t n, enum ovni_rule rule,
 	struct ovni_recover *const s = rc->state;
 
 	if (rc->sort)
-		write_all_held(&s->sorter, rc);
+		write_all_held(&s->sorter, rc, NULL);
 	recover_drop_for(rc, rc->r->in->p, &ovni_rules[rule], why);
 	s->skip = n;
 }
@@ -392,7 +399,7 @@ static void pass_event(struct recovery *rc, uint64_t n)
 	struct ovni_recover *const s = rc->state;
 
 	if (rc->sort)
-		write_all_held(&s->sorter, rc);
+		write_all_held(&s->sorter, rc, jumbo_inside);
 	reader_report_long(rc->r, rc->r->findings, input_offset(rc->r->in, rc->r->in->p), rc->records + 1,
 	                   "a jumbo event", n);
 	rc->records++;
@@ -464,7 +471,7 @@ static bool next(struct recovery *rc)
 		recover_header(rc);
 	while (input_offset(in, in->p) - start < RECOVER_BYTES && !s->sorter.no_memory) {
 		if (in->p == in->end && (in->last || !input_more(in))) {
-			write_all_held(&s->sorter, rc);
+			write_all_held(&s->sorter, rc, NULL);
 			return false;
 		}
 		if (s->skip > 0)

@@ -254,6 +254,34 @@ Test(ovni_recover, the_size_code_of_a_jumbo_event_is_repaired)
 	ran_free(&r);
 }
 
+Test(ovni_recover, a_region_that_is_not_closed_is_sorted_and_one_with_a_damaged_event_is_listed)
+{
+	static struct stream in, out;
+	struct ran r;
+
+	begin(&in, false);
+	begin(&out, false);
+	put_event(&in, "OU[", 5, 0, false);
+	put_event(&in, "OB.", 9, 0, false);
+	put_event(&in, "OB.", 7, 0, false);
+	put_event(&out, "OU[", 5, 0, false);
+	put_event(&out, "OB.", 7, 0, false);
+	put_event(&out, "OB.", 9, 0, false);
+	r = recover(&in, "--sort", 0);
+	expect_same(&r, &out);
+	ran_free(&r);
+	put_event(&in, "OB.", 8, 6, false);
+	memcpy(in.p + in.n - 6, "\2\0\0\0", 4);
+	in.p[in.n - 18] = 0x13;
+	put_event(&in, "OU]", 10, 0, false);
+	out = in;
+	in.p[in.n - 12 - 18] = 0x15;
+	r = recover(&in, "--sort", 0);
+	expect_same(&r, &out);
+	cr_expect_not_null(strstr(r.err, "not sorted: a long or damaged jumbo event"), "%s", r.err);
+	ran_free(&r);
+}
+
 /* ---- folders ---- */
 
 static void expect_same_files(const char *a, const char *b)
