@@ -375,6 +375,8 @@ static void check_nesting(struct chrome_reading *st, struct chrome_task *w)
 	const struct chrome_record *const rec = &st->rec;
 	const uint64_t zero = st->r->trace->zero_ns;
 
+	if (st->r->findings == NULL || w == st->overflow)
+		return;
 	if (rec->ph == 'X') {
 		if (rec->has_dur && rec->dur > 0 && overlaps(w, rec->ts, rec->ts + rec->dur))
 			chrome_report(st, CHROME_RULE_OVERLAP, rec->p,

@@ -255,6 +255,13 @@ void chrome_tally(struct chrome_reading *st, enum chrome_tally which, uint64_t o
 	st->tallies[which].count++;
 }
 
+/* An end whose begin may be one that was not pushed is not counted. */
+static void tally_alone(struct chrome_reading *st, enum chrome_tally which, uint64_t offset)
+{
+	if (!st->limits[CHROME_LIMIT_OPEN])
+		chrome_tally(st, which, offset);
+}
+
 /* An arrow does not end with its first end: more may follow. */
 static void check_arrow(struct chrome_reading *st, const struct chrome_end *end)
 {
@@ -265,7 +272,7 @@ static void check_arrow(struct chrome_reading *st, const struct chrome_end *end)
 	else if (end->kind == END_OUT)
 		push_open(st, end);
 	else if (top == TABLE_NONE)
-		chrome_tally(st, CHROME_TALLY_IN_ALONE, end->offset);
+		tally_alone(st, CHROME_TALLY_IN_ALONE, end->offset);
 	else if (end->kind == END_IN && top != 0)
 		(void)pop_open(st, end);
 }
@@ -280,8 +287,8 @@ static void check_end(struct chrome_reading *st, const struct chrome_end *end)
 		check_arrow(st, end);
 	else if (end->kind == END_B || end->kind == END_ASYNC_B || end->kind == END_S)
 		push_open(st, end);
-	else if (!pop_open(st, end) && !st->limits[CHROME_LIMIT_OPEN])
-		chrome_tally(st, alone[end->kind], end->offset);
+	else if (!pop_open(st, end))
+		tally_alone(st, alone[end->kind], end->offset);
 }
 
 /* Checks the earlier half of the window, or all of it. */
@@ -326,7 +333,7 @@ void chrome_check_end(struct chrome_reading *st, const struct chrome_task *task)
 	const struct chrome_record *const rec = &st->rec;
 	const char *const letter = memchr(end_letters, rec->ph, sizeof end_letters - 1);
 
-	if (letter == NULL || st->r->findings == NULL || task == st->overflow)
+	if (letter == NULL)
 		return;
 	const enum chrome_end_kind kind = (enum chrome_end_kind)(letter - end_letters);
 	struct chrome_end end = { .ts = rec->ts, .offset = chrome_offset(st, rec->p), .kind = (uint8_t)kind };
@@ -349,7 +356,7 @@ void chrome_check_bound(struct chrome_reading *st, const struct chrome_task *tas
 		                  .key = hash_text(st, SEED_BIND, &rec->of[CHROME_BIND_ID]),
 		                  .offset = chrome_offset(st, rec->p) };
 
-	if (st->r->findings == NULL || task == st->overflow || (!in && !out))
+	if (!in && !out)
 		return;
 	end.task = task->owner->index;
 	end.kind = in && out ? END_STEP : out ? END_OUT : END_IN;
