@@ -447,7 +447,7 @@ static COLD void note_late(struct pf_state *st, uint64_t key, uint64_t value)
 	c->late_key = key;
 	c->late_value = value;
 	if (i == TABLE_NONE)
-		pf_report(st, PF_RULE_CLOCK_UNKNOWN, "clock %" PRIu32 ": no snapshot has it", (uint32_t)key);
+		pf_report_limit(st, PF_FULL_CLOCKS, "more than %u clocks", PF_MAX_CLOCKS);
 	st->r->no_memory |= i == TABLE_FAILED;
 	if (i >= TABLE_FAILED)
 		return;
@@ -549,6 +549,8 @@ void pf_clocks_end(struct pf_state *st)
 		                          : left_out             ? PF_RULE_PIPE
 		                          : is_scoped(id)        ? PF_RULE_CLOCK_LATE_DELTA
 		                                                 : PF_RULE_CLOCK_LATE;
+		if ((st->limits & PF_FULL_CLOCKS) != 0 && rule != PF_RULE_PIPE) /* of a snapshot left out */
+			continue;
 		finding_add_times(st->findings, &perfetto_rules[rule], l->tally.offset, l->tally.record,
 		                  l->tally.count, "clock %" PRIu32 ": %s", id, what);
 	}

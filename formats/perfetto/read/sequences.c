@@ -98,7 +98,7 @@ static struct pf_undefined *find_undefined(struct pf_state *st, const struct pf_
 
 void pf_undefined_note(struct pf_state *st, enum pf_table_id table, uint64_t iid)
 {
-	if (find_undefined(st, st->sequence, table, iid) != NULL)
+	if ((st->limits & PF_FULL_ENTRIES) != 0 || find_undefined(st, st->sequence, table, iid) != NULL)
 		return;
 	if (st->nundefined < PF_MAX_LATE)
 		st->undefined[st->nundefined++] = (struct pf_undefined){ .iid = iid,

@@ -8,6 +8,7 @@
 
 #include "base/table.h"
 #include "cmd/test/cli_test_util.h"
+#include "perfetto/schema/wire.h"
 #include "perfetto/test/model_test.h"
 #include "test/support/strength.h"
 
@@ -192,4 +193,37 @@ Test(perfetto_cli, lost_records_are_spans_of_a_track_of_their_own)
 	model_free(&m);
 	ran_free(&r);
 	ran_free(&lines);
+}
+
+Test(perfetto_cli, an_interned_name_beyond_the_limit_is_not_reported_as_undefined)
+{
+	const uint64_t n = (1U << 22) + 1;
+	struct text t = { .p = NULL };
+
+	for (uint64_t iid = 1; iid <= n;) {
+		const size_t packet = wire_open(&t, 1);
+		wire_number(&t, 10, 1);                /* trusted_packet_sequence_id */
+		wire_number(&t, 13, iid == 1 ? 1 : 2); /* sequence_flags */
+		const size_t interned = wire_open(&t, 12);
+		for (const uint64_t end = iid + 4096; iid <= n && iid < end; iid++) {
+			const size_t entry = wire_open(&t, 2); /* event_names */
+			wire_number(&t, 1, iid);
+			wire_close(&t, entry);
+		}
+		wire_close(&t, interned);
+		if (iid > n) {
+			wire_number(&t, 8, 5); /* timestamp */
+			const size_t event = wire_open(&t, 11);
+			wire_number(&t, 9, 3);  /* type: an instant */
+			wire_number(&t, 10, n); /* name_iid */
+			wire_close(&t, event);
+		}
+		wire_close(&t, packet);
+	}
+	cr_assert_not(t.failed);
+	struct ran r = run_tool((const char *const[]){ "validate", "-", NULL }, t.p, t.n);
+	cr_expect_not_null(strstr(r.out, "more than 4194304 entries"), "%s", r.out);
+	cr_expect_null(strstr(r.out, "not defined"), "%s", r.out);
+	ran_free(&r);
+	text_free(&t);
 }
