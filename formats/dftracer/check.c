@@ -301,9 +301,9 @@ static void check_id(struct dft_state *st, const struct dft_record *rec, struct 
 		return;
 	}
 	f->has_id = whole_number(st, rec, DFT_ID, false, &f->id);
-	if (!f->has_id || f->process == NULL)
+	if (!f->has_id || f->process == NULL || f->id >= (uint64_t)1 << 44)
 		return;
-	if (f->id >= (uint64_t)1 << 44)
+	if (f->process->number == DFT_MAX_PROCESSES - 1) /* it stands for all beyond the limit, too */
 		return;
 	if (idset_add(&st->sh->ids, dft_id_base(f->process) + f->id)) {
 		dft_tally_record(st, DFT_IDS_REPEATED, rec, dft_top_text(rec, DFT_ID));
