@@ -176,11 +176,6 @@ static bool check_options(struct convert *c)
 
 	if (!convert_check_names(c))
 		return false;
-	if (c->raw && !select_is_any(&o->select.select) && (c->to->writer->modes & WRITER_RAW) == 0 &&
-	    !format_omits_records(c->to))
-		return options_mistake(
-		    o, "--raw: format %s cannot omit records; without --raw, the selected events are written",
-		    c->to->name);
 	if (c->raw && c->anonymise.keyfile != NULL)
 		return options_mistake(o, "--raw excludes --anonymise: it copies the records unchanged");
 	c->verify.implied = c->anonymise.keyfile != NULL && c->to->reader != NULL && strcmp(c->out, "-") != 0;

@@ -39,12 +39,10 @@ static void move_down(struct nest_lane *l, uint32_t from, uint32_t to, uint32_t 
 	l->n -= from - to;
 }
 
-/* Drops spans inside others, except the last `recent` of the lane.  Visits the trees from the last one down
- * to l->flat. */
+/* Drops spans inside others, except the last `recent` of the lane, which has more.  Visits the trees from the
+ * last one down to l->flat. */
 static void drop_inner(struct nest_lane *l, uint32_t recent)
 {
-	if (l->n <= recent)
-		return;
 	const uint32_t from = l->n - recent;
 	uint32_t to = from, c = l->n;
 
@@ -61,13 +59,11 @@ static void drop_inner(struct nest_lane *l, uint32_t recent)
 	move_down(l, to, c, from);
 }
 
-/* Drops the first `count` spans. */
+/* Drops the first `count` > 0 spans. */
 static void drop_first(struct nest_lane *l, uint32_t count)
 {
 	uint32_t c = l->flat >= count ? count : l->n;
 
-	if (count == 0)
-		return;
 	while (c > count)
 		c -= l->spans[c - 1].size;
 	if (c > 0)
