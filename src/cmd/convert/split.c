@@ -129,10 +129,13 @@ bool convert_split_format(struct convert *c)
 		return false;
 	if (c->to == NULL && c->to_name == NULL) { /* that of the input */
 		const struct format *const named = format_by_suffix(c->in[0]);
-		c->to = o->from != NULL                                           ? o->from
-		        : input_is_folder(c->in[0]) || input_is_archive(c->in[0]) ? names_format(c->in[0])
-		        : named != NULL && named->reader != NULL                  ? named
+		const bool has_files = input_is_folder(c->in[0]) || input_is_archive(c->in[0]);
+		c->to = o->from != NULL                          ? o->from
+		        : has_files                              ? names_format(c->in[0])
+		        : named != NULL && named->reader != NULL ? named
 		                                                 : format_of_content(c->in[0]);
+		if (c->to == NULL && !has_files && c->nin == 1)
+			c->to = formats[0]; /* any: nothing is written, as the input cannot be read */
 	}
 	if (c->to == NULL)
 		c->to = output_format(o, c->to_name, c->out);
