@@ -51,8 +51,8 @@ struct copier_ops {
 	size_t state_size;
 	unsigned modes;
 	const char *const *renumbered;  /* NULL-terminated; NULL: none */
-	const char *restates;           /* class of an event that it adds to a selection, once at most, for
-	                                 * what a record says that is not selected; NULL: none */
+	const char *restates;           /* class of an event that it may add once to a selection, with a fact
+	                                 * of a record that is left out; NULL: none */
 	bool (*open)(struct copier *c); /* false: OOM; NULL: nothing to do */
 	/* Called before the first record of each input.  NULL: any input can follow another. */
 	void (*input)(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes);

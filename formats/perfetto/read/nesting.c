@@ -220,6 +220,9 @@ static bool push(struct pf_state *st, struct pf_event *e, uint64_t end)
 		t->nexpected += end == PF_IS_OPEN;
 		return false;
 	}
+	/* a trace can have a million tracks, most of them with one span at a time */
+	if (t->open_cap == 0 && array_resize(&t->open, 1, sizeof *t->open))
+		t->open_cap = 1;
 	if (t->nopen == t->open_cap && !array_reserve(&t->open, t->nopen, &t->open_cap, sizeof *t->open)) {
 		st->r->no_memory = true;
 		return false;
