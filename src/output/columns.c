@@ -40,7 +40,15 @@ void columns_u64(struct columns *c, uint64_t v)
 
 void columns_name(struct columns *c, struct slice s)
 {
-	text_visible_ends(&c->text, s, NAME_BYTES);
+	const unsigned place = c->ncells % c->n == 0 ? 0 : TEXT_MID_LINE;
+	char space[NAME_BYTES];
+	struct text shown = text_start(space, sizeof space);
+
+	text_visible_ends(&shown, s, NAME_BYTES);
+	/* escaped here, and not with the line, so that the width of the column is that of the output */
+	text_add_guarded(&c->text, shown.p, shown.n, place);
+	c->text.failed |= shown.failed;
+	text_free(&shown);
 	columns_next(c);
 }
 
