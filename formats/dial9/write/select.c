@@ -573,7 +573,7 @@ static void write_clock(struct d9w_copy *copy, struct chunk *chunk)
 
 	while (id > 0 && find_definition(copy->selection, OF_SCHEMAS, id) != NULL)
 		id--;
-	if (!copy->copier->run->trace->epoch_known)
+	if (id == 0 || !copy->copier->run->trace->epoch_known)
 		return;
 	write_header(copy, chunk);
 	d9w_clock_schema(copier_text(copy->copier), id);

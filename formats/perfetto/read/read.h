@@ -94,8 +94,8 @@ void pf_entry_add(struct pf_state *st, struct pf_sequence *s, enum pf_table_id t
 void pf_tables_empty(struct pf_state *st, struct pf_sequence *s);
 
 /* Returns an entry; NULL: it is undefined. */
-static inline const struct pf_entry *pf_entry_find(const struct pf_sequence *s, enum pf_table_id table,
-                                                   uint64_t iid)
+static inline struct pf_entry *pf_entry_find(const struct pf_sequence *s, enum pf_table_id table,
+                                             uint64_t iid)
 {
 	const struct pf_table *const t = s->tables != NULL ? &s->tables[table] : NULL;
 

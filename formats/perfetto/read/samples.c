@@ -17,8 +17,8 @@ static const char *const kinds[PF_SAMPLE_CLASSES] = { "perf_sample", "cpu_profil
 /* ---- checks ---- */
 
 /* A heap profile has one table for all texts; entries missing there are looked up in the sequence. */
-static const struct pf_entry *entry_of(const struct pf_state *st, const struct pf_sequence *s,
-                                       enum pf_table_id table, uint64_t iid)
+static struct pf_entry *entry_of(const struct pf_state *st, const struct pf_sequence *s,
+                                 enum pf_table_id table, uint64_t iid)
 {
 	const bool is_text = table == PF_FUNCTIONS || table == PF_BUILD_IDS || table == PF_MAPPING_PATHS;
 
@@ -26,7 +26,7 @@ static const struct pf_entry *entry_of(const struct pf_state *st, const struct p
 		return NULL;
 	if (s != &st->heap)
 		return pf_entry_find(s, table, iid);
-	const struct pf_entry *const e = pf_entry_find(s, is_text ? PF_FUNCTIONS : table, iid);
+	struct pf_entry *const e = pf_entry_find(s, is_text ? PF_FUNCTIONS : table, iid);
 	return e != NULL || st->sequence == NULL ? e : pf_entry_find(st->sequence, table, iid);
 }
 
@@ -61,7 +61,7 @@ static bool check_frame(struct pf_state *st, const struct pf_sequence *s, uint64
 
 void pf_stack_check(struct pf_state *st, const struct pf_sequence *s, uint64_t iid)
 {
-	struct pf_entry *const e = (struct pf_entry *)(uintptr_t)entry_of(st, s, PF_CALLSTACKS, iid);
+	struct pf_entry *const e = entry_of(st, s, PF_CALLSTACKS, iid);
 	bool any = false;
 
 	if (iid == 0)
@@ -110,8 +110,7 @@ static void put_library(struct text *t, const struct pf_state *st, const struct 
 /* Path and build id of the mapping of a frame, see pf_entry; "" and "" if it has none. */
 static const char *library_of(struct pf_state *st, const struct pf_sequence *s, struct slice frame)
 {
-	struct pf_entry *const e =
-	    (struct pf_entry *)(uintptr_t)entry_of(st, s, PF_MAPPINGS, pf_number(frame, PF_frame_mapping_id));
+	struct pf_entry *const e = entry_of(st, s, PF_MAPPINGS, pf_number(frame, PF_frame_mapping_id));
 
 	if (e == NULL || e->text.p == NULL)
 		return "\0";
@@ -188,7 +187,7 @@ uint32_t pf_stack(struct pf_state *st, const struct pf_sequence *s, struct batch
 	static const struct slice names[PF_STACK_FIELDS] = { SLICE_LIT("callstack"),
 		                                             SLICE_LIT("callstack_mappings"),
 		                                             SLICE_LIT("callstack_build_ids") };
-	struct pf_entry *const e = (struct pf_entry *)(uintptr_t)entry_of(st, s, PF_CALLSTACKS, iid);
+	struct pf_entry *const e = entry_of(st, s, PF_CALLSTACKS, iid);
 	const uint32_t tag = PF_TAG(PF_callstack_frame_ids, PF_VARINT);
 	const struct slice shown = e != NULL && e->text.p != NULL ? shown_frames(e) : SLICE_NONE;
 	const uint32_t n = pf_count(shown, tag);

@@ -99,8 +99,7 @@ static struct class *event_class(struct pf_state *st)
 		return st->plain_class;
 	}
 	if (te->ncategories == 1 && te->category_iid != 0) {
-		struct pf_entry *const e = (struct pf_entry *)(uintptr_t)pf_entry_find(
-		    st->sequence, PF_CATEGORIES, te->category_iid);
+		struct pf_entry *const e = pf_entry_find(st->sequence, PF_CATEGORIES, te->category_iid);
 		if (e != NULL) {
 			if (e->cls == NULL)
 				e->cls = find_class(st, e->text, none);
