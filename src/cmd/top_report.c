@@ -55,9 +55,10 @@ static uint64_t row_p99(const struct top *t, const struct group_row *g)
 static void keep_outliers(const struct top *t, struct group_row *g)
 {
 	const struct histogram *const h = &g->group->durations;
-	uint64_t low, high;
+	uint64_t low, high = 0;
 
-	histogram_rank(h, &t->stats.pool, h->count - h->count / 100, &low, &high);
+	if (h->count > 0) /* the group of other names may have none */
+		histogram_rank(h, &t->stats.pool, h->count - h->count / 100, &low, &high);
 	const uint128 least = (uint128)high * t->run->times;
 	while (g->n > 0 && (uint128)g->items[g->n - 1].length * 1000 <= least)
 		g->n--;
