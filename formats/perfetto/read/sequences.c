@@ -38,19 +38,18 @@ static const struct {
 	uint16_t number; /* of InternedData */
 	bool is_text;    /* entries are iid and text */
 	bool is_needed;  /* stored even if no events are wanted: checks follow the references of entries */
-	uint16_t most;   /* bytes that are kept, as each use reads them; 0: all */
 } kinds[PF_TABLES] = {
 	[PF_CATEGORIES] = { PF_interned_event_categories, true, false },
 	[PF_NAMES] = { PF_interned_event_names, true, false },
 	[PF_KEYS] = { PF_interned_debug_annotation_names, true, false },
 	[PF_LOCATIONS] = { PF_interned_source_locations, false, false },
 	[PF_FUNCTIONS] = { PF_interned_function_names, true, false },
-	[PF_FRAMES] = { PF_interned_frames, false, true, 96 },
+	[PF_FRAMES] = { PF_interned_frames, false, true },
 	[PF_CALLSTACKS] = { PF_interned_callstacks, false, true },
 	[PF_BUILD_IDS] = { PF_interned_build_ids, true, false },
 	[PF_MAPPING_PATHS] = { PF_interned_mapping_paths, true, false },
 	[PF_SOURCE_PATHS] = { PF_interned_source_paths, true, false },
-	[PF_MAPPINGS] = { PF_interned_mappings, false, true, 512 },
+	[PF_MAPPINGS] = { PF_interned_mappings, false, true },
 	[PF_LOG_BODIES] = { PF_interned_log_message_body, true, false },
 	[PF_TYPE_NAMES] = { PF_interned_debug_annotation_value_type_names, true, false },
 	[PF_STRINGS] = { PF_interned_debug_annotation_string_values, true, false },
@@ -58,6 +57,9 @@ static const struct {
 	[PF_TASKS] = { PF_interned_stack_sample_task_contexts, false, false },
 	[PF_EXECUTIONS] = { PF_interned_stack_sample_execution_contexts, false, false },
 };
+
+/* Bytes of an entry that are kept, as each use reads all of them; 0: all. */
+static const uint16_t kept_bytes[PF_TABLES] = { [PF_FRAMES] = 96, [PF_MAPPINGS] = 512 };
 
 static int table_of(uint32_t number)
 {
@@ -181,8 +183,8 @@ void pf_entry_add(struct pf_state *st, struct pf_sequence *s, enum pf_table_id t
 	struct pf_undefined *const use = find_undefined(st, s, table, e.iid);
 	if (use != NULL)
 		use->defined = true;
-	if (kinds[table].most > 0 && text.n > kinds[table].most)
-		text.n = kinds[table].most;
+	if (kept_bytes[table] > 0 && text.n > kept_bytes[table])
+		text.n = kept_bytes[table];
 	if (st->builds || kinds[table].is_needed)
 		e.text = pf_trace_text(st, text);
 	st->r->no_memory |= !add_entry(st, s, (int)table, e);
