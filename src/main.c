@@ -70,9 +70,8 @@ static enum exit_status unknown_command(const char *name)
 	if (near.name != NULL)
 		say("there is no command %s; did you mean %s?", show_path(&shown, name), near.name);
 	else if (access(name, F_OK) == 0)
-		say("%s is no command: tracetool info %s describes it, tracetool stats %s shows what took "
-		    "the time",
-		    show_path(&shown, name), shown.s, shown.s);
+		say("%s is not a command; did you mean tracetool info FILE, or tracetool stats FILE?",
+		    show_path(&shown, name));
 	else {
 		struct text list = { .p = NULL };
 		for (const struct command *const *c = commands; *c != NULL; c++)

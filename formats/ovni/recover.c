@@ -195,7 +195,7 @@ static void sort_region(struct sorter *s)
 
 /* ---- buffering events ---- */
 
-/* `unsorted`: the reason why an open region is not sorted; NULL: its events are all buffered. */
+/* Ends an open region.  `unsorted`: the reason why it is not sorted; NULL: all of its events are buffered. */
 static void write_all_held(struct sorter *s, struct recovery *rc, const char *unsorted)
 {
 	if (s->region > 0 && unsorted != NULL)

@@ -50,8 +50,8 @@ static uint64_t row_p99(const struct top *t, const struct group_row *g)
 	return histogram_percentile(&g->group->durations, &t->stats.pool, 99);
 }
 
-/* Keeps the items that are longer than the p99 of their group, times --times.  The p99 is somewhere in its
- * bucket: spans as long as it are no outliers, and clocks of microseconds give many of them. */
+/* Keeps the items that are longer than the p99 of their group, times --times.  Its upper bound is taken: with
+ * clocks of microseconds, many spans are as long as the p99. */
 static void keep_outliers(const struct top *t, struct group_row *g)
 {
 	const struct histogram *const h = &g->group->durations;

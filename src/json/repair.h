@@ -15,7 +15,7 @@
 
 enum json_fault {
 	JSON_FAULT_QUOTE,     /* in a text, or missing at its end */
-	JSON_FAULT_ESCAPE,    /* a invalid escape */
+	JSON_FAULT_ESCAPE,    /* an invalid escape */
 	JSON_FAULT_CONTROL,   /* a control byte in a text */
 	JSON_FAULT_UTF8,      /* a text that is not UTF-8 */
 	JSON_FAULT_SURROGATE, /* half a pair, in an escape */

@@ -55,7 +55,7 @@ enum json_flaw {
 	JSON_FLAW_CONTROL_BYTE, /* inside a string */
 	JSON_FLAW_NUL,
 	JSON_FLAW_UTF8,
-	JSON_FLAW_ESCAPE, /* a invalid escape, or half a surrogate pair */
+	JSON_FLAW_ESCAPE, /* an invalid escape, or half a surrogate pair */
 	JSON_FLAW_NOT_FINITE,
 	JSON_FLAW_WORD,  /* see JSON_BAD_WORD */
 	JSON_FLAW_COMMA, /* before a closing bracket */

@@ -104,13 +104,13 @@ static void put_notes(struct text *t, const struct stats_view *v)
 		put_note(t, v, stats_other_names(s),
 		         "event of too many names is counted under \"(other names)\"",
 		         "events of too many names are counted under \"(other names)\"");
-	if (s->origin.left_out > 0) /* spans are paired before they are selected */
-		put_note(t, v, s->unpaired,
-		         "span of the whole trace is incomplete: its begin or end lies outside it",
-		         "spans of the whole trace are incomplete: begin or end lies outside it");
-	else
-		put_note(t, v, s->unpaired, "span is incomplete: its begin or end lies outside the trace",
-		         "spans are incomplete: begin or end lies outside the trace");
+	/* spans are paired before they are selected */
+	const bool of_all = s->origin.left_out > 0;
+	put_note(t, v, s->unpaired,
+	         of_all ? "span of the whole trace is incomplete: its begin or end lies outside it"
+	                : "span is incomplete: its begin or end lies outside the trace",
+	         of_all ? "spans of the whole trace are incomplete: begin or end lies outside it"
+	                : "spans are incomplete: begin or end lies outside the trace");
 	put_note(t, v, s->times.inexact,
 	         "span lies around or across spans that are remembered together: total and self times may "
 	         "not be exact",

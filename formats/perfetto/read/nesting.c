@@ -152,6 +152,12 @@ void pf_nesting_end(struct pf_state *st)
 		report_pipe(st, is_renamed, "its name comes later");
 		report_pipe(st, is_unsorted, "its spans are not in order of time, some may end wrongly");
 	}
+	for (uint32_t i = 0; i < st->ntracks; i++) { /* the tracks of a look-ahead outlive it */
+		struct pf_track *const t = st->tracks[i];
+		free(t->open);
+		t->open = NULL;
+		t->nopen = t->nclosed = t->open_cap = 0;
+	}
 }
 
 /* ---- the stack ---- */
@@ -220,12 +226,14 @@ static bool push(struct pf_state *st, struct pf_event *e, uint64_t end)
 		t->nexpected += end == PF_IS_OPEN;
 		return false;
 	}
-	/* a trace can have a million tracks, most of them with one span at a time */
-	if (t->open_cap == 0 && array_resize(&t->open, 1, sizeof *t->open))
-		t->open_cap = 1;
-	if (t->nopen == t->open_cap && !array_reserve(&t->open, t->nopen, &t->open_cap, sizeof *t->open)) {
-		st->r->no_memory = true;
-		return false;
+	if (t->nopen == t->open_cap) {
+		/* from 1: a trace can have a million tracks, most of them with one span at a time */
+		const uint32_t cap = t->open_cap == 0 ? 1 : 2 * t->open_cap;
+		if (!array_resize(&t->open, cap, sizeof *t->open)) {
+			st->r->no_memory = true;
+			return false;
+		}
+		t->open_cap = cap;
 	}
 	t->open[t->nopen++] = (struct pf_open_span){ .ts = e->ts,
 		                                     .end = end,

@@ -363,12 +363,6 @@ static void hand_over(struct pf_state *st)
 	}
 	name_tracks(st);
 	pf_least_end(st);
-	for (uint32_t i = 0; i < st->ntracks; i++) { /* spans are those of this pass, unlike descriptions */
-		struct pf_track *const t = st->tracks[i];
-		free(t->open);
-		t->open = NULL;
-		t->nopen = t->nclosed = t->open_cap = 0;
-	}
 	cpu_profiles_free(&st->profiles.all); /* their texts are in the memory of this pass */
 	memcpy(copy, st, sizeof *copy);
 	memset(st, 0, sizeof *st);

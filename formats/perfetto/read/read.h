@@ -325,7 +325,7 @@ void pf_defer(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, 
 void pf_defer_legacy(struct pf_state *st, const struct pf_track *t, const struct pf_sequence *s,
                      uint8_t needs) COLD;
 
-/* Reports deferred findings and spans that are still open. */
+/* Reports deferred findings and spans that are still open, and frees the stacks of tracks. */
 void pf_nesting_end(struct pf_state *st);
 
 /* ---- values.c ---- */

@@ -423,16 +423,22 @@ static void apply_definitions(struct interpret *in, struct batch *b, struct even
 }
 
 /* Consumers see structure only if they want it. */
+static bool is_wanted(const struct interpret *in, const struct event *e)
+{
+	return e->phase != PHASE_STRUCTURE || (in->want & WANT_STRUCTURE) != 0;
+}
+
 static bool handle_event(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
 {
-	const bool defines = e->track == NULL || (k->m == NULL && e->phase == PHASE_STRUCTURE);
-	bool kept = true;
+	bool kept;
 
-	if (!defines && (k->m == NULL || k->light))
-		pairing_see(&in->pairing, e->track, e->ts);
-	if (defines) {
+	if (e->track == NULL || (k->m == NULL && e->phase == PHASE_STRUCTURE)) {
 		apply_definitions(in, b, e, k);
-	} else if (k->m == NULL) {
+		return is_wanted(in, e);
+	}
+	if (k->m == NULL || k->light)
+		pairing_see(&in->pairing, e->track, e->ts);
+	if (k->m == NULL) {
 		kept = as_read(in, b, e);
 	} else if (!k->light) {
 		kept = apply_plan(in, b, e, k);
@@ -445,9 +451,9 @@ static bool handle_event(struct interpret *in, struct batch *b, struct event *e,
 	}
 	if (kept && e->phase == PHASE_SPAN)
 		pairing_see_span(&in->pairing, e);
-	if (kept && !defines && in->fields && e->cls->nparts > 0)
+	if (kept && in->fields && e->cls->nparts > 0)
 		interpret_class_parts(in, b, e);
-	return kept && (e->phase != PHASE_STRUCTURE || (in->want & WANT_STRUCTURE) != 0);
+	return kept && is_wanted(in, e);
 }
 
 /* Moves an event of the batch to an earlier place. */

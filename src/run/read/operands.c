@@ -247,8 +247,8 @@ const struct format *format_of_input(const struct input *in, bool *no_memory)
 {
 	const size_t n = (size_t)(in->end - in->p), head = n < FORMAT_PROBED ? n : FORMAT_PROBED;
 
-	/* Formats find a trace behind a damaged beginning, too, but a member of an archive is none.  Texts
-	 * have no zero bytes. */
+	/* Formats accept a damaged beginning, so they would accept a member of an archive behind its header.
+	 * Texts have no zero bytes. */
 	if (input_foreign_archive(in->p, head) != NULL && memchr(in->p, '\0', head) != NULL)
 		return NULL;
 	return format_probe(slice_of(in->p, head), head == n && in->last, no_memory);
