@@ -74,16 +74,25 @@ static bool is_key(const struct json_walk *w, const char *name)
 	return slice_is(json_token_text(&w->key), name);
 }
 
-/* Returns a number of at least 0, or NaN.  Large numbers are written as strings. */
-static double parse_number(const struct json_token *v)
+/* Returns a number, or NaN.  Large numbers are written as strings. */
+static double parse_value(const struct json_token *v)
 {
 	const struct slice s = json_token_text(v);
+	const bool negative = s.n > 1 && s.p[0] == '-';
 	double number;
 
 	if ((v->kind != JSON_UINT && v->kind != JSON_NUMBER && v->kind != JSON_STRING) || s.n == 0 ||
-	    s.p[0] < '0' || s.p[0] > '9')
+	    s.p[negative] < '0' || s.p[negative] > '9')
 		return NAN;
-	return decimal_read_f64(s, &number) && isfinite(number) && number >= 0 ? number : NAN;
+	return decimal_read_f64(s, &number) && isfinite(number) ? number : NAN;
+}
+
+/* Returns a number of at least 0, or NaN. */
+static double parse_number(const struct json_token *v)
+{
+	const double number = parse_value(v);
+
+	return number >= 0 ? number : NAN;
 }
 
 /* Returns a string without its escapes; p is NULL if the value is no string, or on OOM. */
@@ -133,13 +142,33 @@ static void read_duration(const struct json_walk *w, struct baseline_row *row)
 		}
 }
 
+/* Sets the statistics of the values of a counter. */
+static void read_value(const struct json_walk *w, struct baseline_row *row)
+{
+	static const struct {
+		const char *name;
+		enum policy_statistic statistic;
+	} members[] = { { "max", STATISTIC_MAX },
+		        { "time_mean", STATISTIC_MEAN },
+		        { "p50", STATISTIC_P50 },
+		        { "p99", STATISTIC_P99 } };
+
+	for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+		if (is_key(w, members[i].name))
+			row->values[members[i].statistic] = parse_value(&w->value);
+}
+
 static void read_members(struct baseline_draft *d, const struct json_token *object, enum baseline_table table,
                          struct row_draft *r)
 {
 	struct json_walk w = json_walk_again(object);
 
 	while (json_walk_next(&w))
-		if (is_key(&w, "name"))
+		if (table == BASELINE_SERIES && is_key(&w, "name"))
+			r->category = parse_string(d, &w.value);
+		else if (table == BASELINE_SERIES)
+			read_value(&w, &r->row);
+		else if (is_key(&w, "name"))
 			r->name = parse_string(d, &w.value);
 		else if (is_key(&w, "category") && table <= BASELINE_ASYNC)
 			r->category = parse_string(d, &w.value);
@@ -154,10 +183,12 @@ static void read_members(struct baseline_draft *d, const struct json_token *obje
 				read_duration(&v, &r->row);
 }
 
-static bool read_row(struct baseline_draft *d, const struct json_token *v, enum baseline_table table)
+/* Reads a row, and the series of a counter.  counter: of a series; else p is NULL. */
+static bool read_row(struct baseline_draft *d, const struct json_token *v, enum baseline_table table,
+                     struct slice counter)
 {
 	struct baseline_input *const in = d->input;
-	struct row_draft r = { .category = SLICE_LIT("") };
+	struct row_draft r = { .name = counter, .category = SLICE_LIT("") };
 
 	for (size_t i = 0; i < sizeof r.row.values / sizeof r.row.values[0]; i++)
 		r.row.values[i] = NAN;
@@ -181,7 +212,12 @@ static bool read_row(struct baseline_draft *d, const struct json_token *v, enum 
 	    !tabletext_put(&in->index, row, in->nrows))
 		return out_of_memory(d);
 	in->rows[in->nrows++] = r.row;
-	return true;
+	bool ok = true;
+	for (struct json_walk w = json_walk_again(v); table == BASELINE_COUNTERS && json_walk_next(&w);)
+		if (is_key(&w, "series") && w.value.kind == JSON_ARRAY)
+			for (struct json_walk s = json_walk_again(&w.value); ok && json_walk_next(&s);)
+				ok = read_row(d, &s.value, BASELINE_SERIES, r.name);
+	return ok;
 }
 
 /* ---- inputs ---- */
@@ -223,7 +259,7 @@ static bool read_input_member(struct baseline_draft *d, const struct json_walk *
 		if (is_key(w, tables[t]) && v->kind == JSON_ARRAY) {
 			n->tables |= 1U << t;
 			for (struct json_walk rows = json_walk_again(v); ok && json_walk_next(&rows);)
-				ok = read_row(d, &rows.value, t);
+				ok = read_row(d, &rows.value, t, SLICE_NONE);
 		}
 	return ok;
 }

@@ -1,9 +1,10 @@
-/* Budgets: limits of a statistic for each name, each category, or all events of a set, absolute or relative
- * to a baseline.  The rows come from the statistics of the trace, or of the threads that a budget names; a
- * group is the merge of its rows' histograms. */
+/* Budgets: limits of a statistic for each name or series of a counter, each category, or all events of a set,
+ * absolute or relative to a baseline.  The rows come from the statistics of the trace, or of the threads that
+ * a budget names; a group is the merge of its rows' histograms. */
 #include "policy/private.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,12 +16,13 @@
 
 /* ---- rows of the statistics ---- */
 
-/* A row of one of the tables. */
+/* A row of one of the tables, or a series of a counter, whose category is its own name. */
 struct row {
 	enum baseline_table table;
 	struct slice name, category;
 	const struct histogram_pool *pool; /* of the group's durations */
 	const struct span_group *group;    /* NULL: instants and counters, which have a count only */
+	const struct series *series;       /* NULL: none */
 	uint64_t count;
 	uint128 self; /* ns */
 	uint128 bytes;
@@ -29,25 +31,32 @@ struct row {
 
 struct rows {
 	struct span_row *spans[2];
-	struct tally_row *tallies[2];
-	size_t n[BASELINE_TABLES];
+	struct tally_row *instants;
+	struct counter_row *counters;
+	struct series_row *series; /* of all counters */
+	size_t n[BASELINE_SERIES + 1];
 };
 
 static bool rows_init(struct rows *r, const struct stats *s)
 {
 	*r = (struct rows){ .n = { 0 } };
-	return stats_span_rows(s, &s->spans, NULL, &r->spans[0], &r->n[BASELINE_SPANS]) &&
-	       stats_span_rows(s, &s->async, NULL, &r->spans[1], &r->n[BASELINE_ASYNC]) &&
-	       stats_tally_rows(&s->instants, &r->tallies[0], &r->n[BASELINE_INSTANTS]) &&
-	       stats_tally_rows(&s->counters, &r->tallies[1], &r->n[BASELINE_COUNTERS]);
+	if (!stats_span_rows(s, &s->spans, NULL, &r->spans[0], &r->n[BASELINE_SPANS]) ||
+	    !stats_span_rows(s, &s->async, NULL, &r->spans[1], &r->n[BASELINE_ASYNC]) ||
+	    !stats_tally_rows(&s->instants, &r->instants, &r->n[BASELINE_INSTANTS]) ||
+	    !stats_counter_rows(s, &r->counters, &r->n[BASELINE_COUNTERS], &r->series))
+		return false;
+	for (size_t i = 0; i < r->n[BASELINE_COUNTERS]; i++)
+		r->n[BASELINE_SERIES] += r->counters[i].nseries;
+	return true;
 }
 
 static void rows_free(struct rows *r)
 {
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		free(r->spans[i]);
-		free(r->tallies[i]);
-	}
+	free(r->instants);
+	free(r->counters);
+	free(r->series);
 }
 
 static struct row get_row(const struct rows *r, const struct stats *s, enum baseline_table table, size_t i)
@@ -65,14 +74,26 @@ static struct row get_row(const struct rows *r, const struct stats *s, enum base
 			             .waits = span_row_waits(k),
 			             .has_bytes = s->has_bytes };
 	}
-	const struct tally_row *const t = &r->tallies[table - BASELINE_INSTANTS][i];
-	return (struct row){ .table = table, .name = t->name, .category = SLICE_LIT(""), .count = t->count };
+	struct row row = { .table = table, .category = SLICE_LIT("") };
+	if (table == BASELINE_INSTANTS) {
+		row.name = r->instants[i].name;
+		row.count = r->instants[i].count;
+	} else if (table == BASELINE_COUNTERS) {
+		row.name = r->counters[i].name;
+		row.count = r->counters[i].count;
+	} else {
+		row.series = r->series[i].series;
+		row.name = names_text(&s->counters.names, row.series->counter);
+		row.category = r->series[i].name;
+		row.count = row.series->count;
+	}
+	return row;
 }
 
 /* ---- statistics of a row ---- */
 
 struct amount {
-	double v;      /* ns, events, bytes, or events per second */
+	double v;      /* ns, events, bytes, events per second, or of a counter */
 	char text[96]; /* exact, with its unit */
 };
 
@@ -100,14 +121,33 @@ static double trace_ns(const struct stats *s)
 	return s->events > 0 ? (double)(s->last_ns - s->first_ns) : 0;
 }
 
+static const unsigned percents[] = { 50, 90, 99 }; /* of STATISTIC_P50 and the next ones */
+
+static double value_of(const struct series *s, const struct policy_budget *budget)
+{
+	switch (budget->statistic) {
+	case STATISTIC_MAX:
+		return s->max;
+	case STATISTIC_MEAN:
+		return series_time_mean(s);
+	case STATISTIC_QUANTILE:
+		return series_percentile(s, budget->part / ONE_PERCENT);
+	default:
+		return series_percentile(s, percents[budget->statistic - STATISTIC_P50]);
+	}
+}
+
 /* Returns false if the row has no such statistic. */
 static bool get_amount(const struct stats *trace, const struct row *row, const struct policy_budget *budget,
                        struct amount *a)
 {
 	const enum policy_statistic statistic = budget->statistic;
-	static const unsigned percents[] = { 50, 90, 99 };
 	const struct span_group *const g = row->group;
 
+	if (row->series != NULL) {
+		set_number(a, value_of(row->series, budget), "");
+		return true;
+	}
 	if (statistic == STATISTIC_COUNT) {
 		set_number(a, (double)row->count, "");
 		return true;
@@ -168,8 +208,8 @@ struct budget_run {
 	char small_why[100]; /* reason for the first of them */
 };
 
-/* Describes a row for messages: `poll "main.rs"`, `"draw"` if it has no category, `category "poll"`, or the
- * events of the budget. */
+/* Describes a row for messages: `poll "main.rs"`, `"draw"` if it has no category, `category "poll"`,
+ * `series "rss" of "memory"`, or the events of the budget. */
 static const char *row_text(const struct budget_run *r, const struct row *row, char buffer[POLICY_WHO_TEXT])
 {
 	const struct policy_budget *const b = r->budget;
@@ -180,12 +220,27 @@ static const char *row_text(const struct budget_run *r, const struct row *row, c
 	quoted(&name, row->name);
 	quoted(&category, row->category);
 	const int n = (int)strlen(category.s) - 2;
-	if (b->group == GROUP_CATEGORY)
+	if (row->series != NULL)
+		snprintf(buffer, POLICY_WHO_TEXT, "series %s of %s", category.s, name.s);
+	else if (b->group == GROUP_CATEGORY)
 		snprintf(buffer, POLICY_WHO_TEXT, "category %s", category.s);
 	else if (n > 0 && !slice_is(row->category, "no category"))
 		snprintf(buffer, POLICY_WHO_TEXT, "%.*s %s", n, category.s + 1, name.s);
 	else
 		snprintf(buffer, POLICY_WHO_TEXT, "%s", name.s);
+	return buffer;
+}
+
+/* Describes the set of a budget: `series "rss" of "memory"`, else as policy_who_text(). */
+static const char *set_text(const struct policy_budget *b, char buffer[POLICY_WHO_TEXT])
+{
+	char who[POLICY_WHO_TEXT];
+	struct quoted q;
+
+	if (b->series.p == NULL)
+		return policy_who_text(&b->who, buffer);
+	snprintf(buffer, POLICY_WHO_TEXT, "series %.300s of %.600s", quoted(&q, b->series),
+	         policy_who_text(&b->who, who));
 	return buffer;
 }
 
@@ -259,7 +314,7 @@ static void check_baseline(struct budget_run *r, const struct row *row, const st
 		return;
 	}
 	/* exactly the tolerance is not more, in whichever direction the product is rounded */
-	if (a->v - before.value <= before.value * b->tolerance * (1 + 1e-12))
+	if (a->v - before.value <= fabs(before.value) * b->tolerance * (1 + 1e-12))
 		return;
 	if (is_small(b, row, &before)) {
 		if (r->small++ == 0)
@@ -267,7 +322,7 @@ static void check_baseline(struct budget_run *r, const struct row *row, const st
 		return;
 	}
 	r->breaches[1]++;
-	if (b->statistic >= STATISTIC_COUNT && b->statistic <= STATISTIC_RATE)
+	if (b->of_values || (b->statistic >= STATISTIC_COUNT && b->statistic <= STATISTIC_RATE))
 		set_number(&was, before.value,
 		           b->statistic == STATISTIC_RATE    ? "/s"
 		           : b->statistic == STATISTIC_BYTES ? " bytes"
@@ -290,7 +345,7 @@ static void report_unchecked(const struct budget_run *r)
 	const char *const statistic = b->statistic_name;
 	char who[POLICY_WHO_TEXT];
 
-	policy_who_text(&b->who, who);
+	set_text(b, who);
 	if (b->statistic == STATISTIC_RATE && trace_ns(&r->v->watch->stats) == 0)
 		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line,
 		               "a trace without a length has no rate of %s", who);
@@ -318,7 +373,7 @@ static void begin_check(const struct budget_run *r)
 	const struct policy_budget *const b = r->budget;
 	char who[POLICY_WHO_TEXT], name[POLICY_WHO_TEXT + 40];
 
-	snprintf(name, sizeof name, "budget: %s of %s%s", b->statistic_name, policy_who_text(&b->who, who),
+	snprintf(name, sizeof name, "budget: %s of %s%s", b->statistic_name, set_text(b, who),
 	         b->group == GROUP_CATEGORY ? " by category"
 	         : b->group == GROUP_ALL    ? ", all"
 	                                    : "");
@@ -327,11 +382,12 @@ static void begin_check(const struct budget_run *r)
 
 static bool is_in_budget(const struct policy_budget *b, const struct row *row)
 {
-	static const enum policy_kind kinds[BASELINE_TABLES] = { KIND_SPAN, KIND_ASYNC, KIND_INSTANT,
-		                                                 KIND_COUNTER };
+	static const enum policy_kind kinds[] = { KIND_SPAN, KIND_ASYNC, KIND_INSTANT, KIND_COUNTER,
+		                                  KIND_COUNTER };
 	const struct policy_who *const who = &b->who;
 
-	return (who->kinds >> kinds[row->table] & 1) != 0 &&
+	return (who->kinds >> kinds[row->table] & 1) != 0 && b->of_values == (row->series != NULL) &&
+	       (b->series.p == NULL || glob_fits(b->series, row->category)) &&
 	       (who->name.p == NULL || glob_fits(who->name, row->name)) &&
 	       (who->category.p == NULL || glob_fits(who->category, row->category));
 }
@@ -404,12 +460,12 @@ static bool run_budget(struct budget_run *r, const struct rows *rows)
 {
 	size_t n = 0, max = 0;
 
-	for (int t = 0; t < BASELINE_TABLES; t++)
+	for (int t = 0; t <= BASELINE_SERIES; t++)
 		max += rows->n[t];
 	struct row *const list = malloc((max + 1) * sizeof *list);
 	if (list == NULL)
 		return false;
-	for (int t = 0; t < BASELINE_TABLES; t++)
+	for (int t = 0; t <= BASELINE_SERIES; t++)
 		for (size_t i = 0; i < rows->n[t]; i++) {
 			list[n] = get_row(rows, r->stats, (enum baseline_table)t, i);
 			n += is_in_budget(r->budget, &list[n]);

@@ -261,7 +261,8 @@ static void add_budget(struct policy_checks *c, const struct policy_budget *b, u
 {
 	for (uint32_t i = 0; i < before; i++)
 		if (policy_who_equal(&c->budgets[i]->who, &b->who) && c->budgets[i]->group == b->group &&
-		    c->budgets[i]->statistic == b->statistic && c->budgets[i]->part == b->part) {
+		    c->budgets[i]->statistic == b->statistic && c->budgets[i]->part == b->part &&
+		    policy_pattern_equal(c->budgets[i]->series, b->series)) {
 			c->budgets[i] = b;
 			return;
 		}

@@ -130,15 +130,19 @@ enum policy_statistic {
 /* A budget holds for each name, for each category, or for all its events together. */
 enum policy_group { GROUP_NAME, GROUP_CATEGORY, GROUP_ALL };
 
+#define ONE_PERCENT 10000U /* millionths */
+
 struct policy_budget {
 	struct policy_who who;
+	struct slice series; /* of counters: a pattern; p NULL: any */
 	enum policy_group group;
 	uint32_t line;
 	enum policy_statistic statistic;
-	uint32_t part;              /* of STATISTIC_QUANTILE, in millionths */
+	uint32_t part; /* of STATISTIC_QUANTILE, in millionths: multiples of ONE_PERCENT for counters */
 	const char *statistic_name; /* "p99.9" */
+	bool of_values;             /* the statistic is that of the values of counters */
 	bool absolute, relative;    /* at least one */
-	double limit;               /* ns, events, bytes, or events per second */
+	double limit;               /* ns, events, bytes, events per second, or a value */
 	double tolerance;           /* 0.1: a tenth more than the baseline */
 	uint64_t min_count;         /* durations of fewer spans are not compared with the baseline */
 	uint64_t min_time;          /* ns; nor are durations with a smaller sum */

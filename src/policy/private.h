@@ -66,6 +66,9 @@ policy_reader policy_read_kind;
 /* Returns true if a name, a category or a thread is stated. */
 bool policy_who_stated(const struct policy_who *who);
 
+/* Returns true if both are the same pattern, or none. */
+bool policy_pattern_equal(struct slice a, struct slice b);
+
 /* Returns true if both have the same patterns and kinds. */
 bool policy_who_equal(const struct policy_who *a, const struct policy_who *b);
 
@@ -79,12 +82,19 @@ policy_reader policy_read_expect, policy_read_budgets;
 /* ---- baseline.c ---- */
 
 /* The tables of the report, in its order. */
-enum baseline_table { BASELINE_SPANS, BASELINE_ASYNC, BASELINE_INSTANTS, BASELINE_COUNTERS, BASELINE_TABLES };
+enum baseline_table {
+	BASELINE_SPANS,
+	BASELINE_ASYNC,
+	BASELINE_INSTANTS,
+	BASELINE_COUNTERS,
+	BASELINE_TABLES,
+	BASELINE_SERIES = BASELINE_TABLES, /* those of the counters; their category is the series */
+};
 
 struct baseline_input;
 
 struct baseline_values {
-	double value; /* of the statistic: ns, events, bytes, or events per second */
+	double value; /* of the statistic: ns, events, bytes, events per second, or of a counter */
 	double count; /* of spans */
 	double sum;   /* of their durations, ns; NaN: not known */
 };
@@ -93,8 +103,8 @@ struct baseline_values {
  * else the only one of the same file name; else NULL. */
 const struct baseline_input *baseline_input(const struct policy_baseline *b, const char *path);
 
-/* Finds the statistic of a budget for a name.  category: "" for instants and counters.  Returns false if the
- * baseline lacks it. */
+/* Finds the statistic of a budget for a name.  category: "" for instants and counters, the name of a series.
+ * Returns false if the baseline lacks it. */
 bool baseline_value(const struct baseline_input *in, enum baseline_table table, struct slice name,
                     struct slice category, const struct policy_budget *budget, struct baseline_values *v);
 

@@ -139,15 +139,15 @@ bool policy_who_stated(const struct policy_who *who)
 	return who->name.p != NULL || who->category.p != NULL || who->thread.p != NULL;
 }
 
-static bool pattern_equal(struct slice a, struct slice b)
+bool policy_pattern_equal(struct slice a, struct slice b)
 {
 	return (a.p == NULL) == (b.p == NULL) && slice_equal(a, b);
 }
 
 bool policy_who_equal(const struct policy_who *a, const struct policy_who *b)
 {
-	return pattern_equal(a->name, b->name) && pattern_equal(a->category, b->category) &&
-	       pattern_equal(a->thread, b->thread) && a->kinds == b->kinds;
+	return policy_pattern_equal(a->name, b->name) && policy_pattern_equal(a->category, b->category) &&
+	       policy_pattern_equal(a->thread, b->thread) && a->kinds == b->kinds;
 }
 
 /* ---- findings that count ---- */

@@ -2,6 +2,8 @@
  * parsed after all keys of its budget. */
 #include "policy/private.h"
 
+#include <math.h>
+
 #include "base/numbers.h"
 
 /* ---- budgets ---- */
@@ -75,6 +77,11 @@ static bool read_tolerance(struct policy_draft *d, const struct yaml_node *node,
 	                                quoted(&q, k->tolerance_text)));
 }
 
+static bool read_series(struct policy_draft *d, const struct yaml_node *node, const char *what, void *draft)
+{
+	return policy_pattern(d, node, what, &((struct budget_draft *)draft)->budget->series);
+}
+
 static bool read_min_count(struct policy_draft *d, const struct yaml_node *node, const char *what,
                            void *draft)
 {
@@ -92,6 +99,15 @@ static bool read_min_time(struct policy_draft *d, const struct yaml_node *node, 
 	return policy_number(d, node, what, units_time, "a time such as 5ms", &b->budget->min_time);
 }
 
+/* Reads a decimal number, without the words and forms that strtod() has, too. */
+static bool read_value(struct slice s, double *v)
+{
+	const bool negative = s.n > 1 && s.p[0] == '-';
+
+	return s.n > 0 && s.p[negative] >= '0' && s.p[negative] <= '9' && decimal_read_f64(s, v) &&
+	       isfinite(*v);
+}
+
 static void parse_limit(struct policy_draft *d, struct budget_draft *b)
 {
 	struct policy_budget *const k = b->budget;
@@ -100,7 +116,12 @@ static void parse_limit(struct policy_draft *d, struct budget_draft *b)
 	struct quoted q;
 	bool ok;
 
-	if (k->statistic == STATISTIC_RATE) {
+	if (k->of_values) {
+		form = "a number or a size such as 2GiB";
+		ok = units_bytes(k->limit_text, &n);
+		k->limit = (double)n;
+		ok = ok || read_value(k->limit_text, &k->limit);
+	} else if (k->statistic == STATISTIC_RATE) {
 		form = "a rate such as 100/s";
 		ok = units_rate(k->limit_text, &k->limit);
 	} else if (k->statistic == STATISTIC_BYTES) {
@@ -120,6 +141,30 @@ static void parse_limit(struct policy_draft *d, struct budget_draft *b)
 		         quoted(&q, k->limit_text));
 }
 
+/* Refuses statistics that the events of a budget do not have. */
+static void check_statistic(struct policy_draft *d, const struct yaml_node *node, struct policy_budget *k)
+{
+	const enum policy_statistic s = k->statistic;
+	const bool counters = k->who.kinds == 1U << KIND_COUNTER;
+
+	k->of_values = counters && s != STATISTIC_COUNT && s != STATISTIC_RATE;
+	if (k->series.p != NULL && !k->of_values)
+		yaml_bad(&d->yaml, node, "series goes with a statistic of the values of counters");
+	if (s == STATISTIC_COUNT || s == STATISTIC_RATE)
+		return;
+	if (k->who.kinds == 1U << KIND_INSTANT ||
+	    (counters && s >= STATISTIC_SUM && s <= STATISTIC_BYTES && s != STATISTIC_MEAN))
+		yaml_bad(&d->yaml, node, "%s have no %s", counters ? "counters" : "instants",
+		         k->statistic_name);
+	else if (counters && s == STATISTIC_QUANTILE && k->part % ONE_PERCENT != 0)
+		yaml_bad(&d->yaml, node, "a percentile of a counter is a whole one, not %s",
+		         k->statistic_name);
+	else if (counters && k->group != GROUP_NAME)
+		yaml_bad(&d->yaml, node, "values of several counters have no %s", k->statistic_name);
+	else if (counters && k->relative && (s == STATISTIC_P90 || s == STATISTIC_QUANTILE))
+		yaml_bad(&d->yaml, node, "a baseline has p50 and p99 of counters, not %s", k->statistic_name);
+}
+
 /* Sets the kinds of a budget without `kind`: spans for durations and categories, else all but async.
  * Registers its pattern of threads. */
 static void finish_who(struct policy_draft *d, const struct yaml_node *node, struct budget_draft *b)
@@ -130,10 +175,13 @@ static void finish_who(struct policy_draft *d, const struct yaml_node *node, str
 	uint32_t i = 0;
 
 	k->who = b->who;
+	if (k->who.kinds == 0 && k->series.p != NULL)
+		k->who.kinds = 1U << KIND_COUNTER;
 	if (by_category && (k->who.kinds & (1U << KIND_INSTANT | 1U << KIND_COUNTER)) != 0)
 		yaml_bad(&d->yaml, node, "instants and counters are counted by name, not by category");
 	if (k->statistic == STATISTIC_SELF && k->who.kinds == 1U << KIND_ASYNC)
 		yaml_bad(&d->yaml, node, "async spans have no self time");
+	check_statistic(d, node, k);
 	if (k->who.kinds == 0)
 		k->who.kinds =
 		    !by_category && (k->statistic == STATISTIC_COUNT || k->statistic == STATISTIC_RATE)
@@ -154,6 +202,7 @@ static void finish_who(struct policy_draft *d, const struct yaml_node *node, str
 static void read_budget(struct policy_draft *d, const struct yaml_node *node, struct policy_budget *budget)
 {
 	static const struct policy_key keys[] = { POLICY_WHO_KEYS,
+		                                  { "series", read_series, 0 },
 		                                  { "group", read_group, 0 },
 		                                  { "statistic", read_statistic, 0 },
 		                                  { "limit", read_limit, 0 },
@@ -177,9 +226,10 @@ static void read_budget(struct policy_draft *d, const struct yaml_node *node, st
 		    "a baseline knows names of whole traces: a tolerance goes with no thread and no group");
 	else if (b.floor != NULL && !budget->relative)
 		yaml_bad(&d->yaml, b.floor, "min-count and min-time go with a tolerance");
-	else if (budget->absolute)
+	if (d->yaml.mistakes == mistakes)
+		finish_who(d, node, &b);
+	if (d->yaml.mistakes == mistakes && budget->absolute)
 		parse_limit(d, &b);
-	finish_who(d, node, &b);
 }
 
 bool policy_read_budgets(struct policy_draft *d, const struct yaml_node *node, const char *what,

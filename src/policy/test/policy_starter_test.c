@@ -124,6 +124,16 @@ Test(policy_starter, schema_and_reader_agree)
 		"budgets: [{name: a, statistic: count, limit: '5k'}]",
 		"budgets: [{name: a, statistic: bytes, limit: '1.5'}]",
 		"threads: '0'",
+		"budgets: [{name: a, kind: counter, statistic: sum, limit: 5}]",
+		"budgets: [{name: a, kind: counter, statistic: max, limit: 5ms}]",
+		"budgets: [{name: a, kind: counter, statistic: p99.9, limit: 5}]",
+		"budgets: [{name: a, kind: counter, group: all, statistic: max, limit: 5}]",
+		"budgets: [{name: a, series: x, kind: span, statistic: max, limit: 5ms}]",
+		"budgets: [{name: a, series: x, statistic: count, limit: 5}]",
+		"budgets: [{name: a, series: x, statistic: p90, tolerance: 5%}]",
+		"budgets: [{name: a, series: x, statistic: max, limit: inf}]",
+		"budgets: [{name: a, kind: instant, statistic: max, limit: 5ms}]",
+		"budgets: [{name: a, statistic: bytes, limit: 1.5}]",
 	};
 	char *const dir = make_folder(), path[1024];
 
@@ -134,10 +144,17 @@ Test(policy_starter, schema_and_reader_agree)
 	struct ran r = validate_json(path);
 	cr_expect_eq(r.status, 0, "%s%s", r.out, r.err);
 	ran_free(&r);
-	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i += strength(6, 1, 1))
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i += strength(7, 1, 1))
 		expect_judged(dir, bad[i], false);
 	expect_judged(dir, "level: {'*': note}\nbudgets: [{name: a, statistic: max, limit: 0}]", true);
 	expect_judged(dir, "budgets: [{name: frame, statistic: bytes, limit: 64KiB}]", true);
+	expect_judged(dir,
+	              "budgets:\n- {name: a, kind: counter, statistic: max, limit: 2GiB}\n"
+	              "- {name: a, series: x, statistic: mean, limit: -0.5}\n"
+	              "- {name: a, series: 'x*', kind: counter, statistic: p95, limit: '1e3'}\n"
+	              "- {name: a, kind: counter, statistic: rate, limit: 1/s}\n"
+	              "- {name: a, series: x, statistic: p99, limit: 5, tolerance: 5%}\n",
+	              true);
 	expect_judged(dir,
 	              "threads: '2'\nmax-findings: '9'\nexit-zero: 'true'\nbudgets:\n"
 	              "- {name: 1, statistic: count, limit: '99'}\n"
