@@ -350,17 +350,27 @@ static struct class *event_class(struct chrome_reading *st)
 }
 
 /* Returns true if the span partially overlaps an earlier one.  Keeps a stack of enclosing spans of bounded
- * depth: in any order, it may miss overlaps but never reports a false one. */
-static bool overlaps(struct chrome_task *w, uint64_t from, uint64_t to)
+ * depth: in any order, it may miss overlaps but never reports a false one.  Sets *inner if the span has the
+ * times of the latest one and, by the order of the spans before, is within it. */
+static bool overlaps(struct chrome_reading *st, struct chrome_task *w, uint64_t from, uint64_t to,
+                     bool *inner)
 {
 	while (w->nspans > 0) {
 		const struct chrome_span top = w->spans[w->nspans - 1];
-		if (from >= top.from && to <= top.to)
-			break; /* inside */
-		if (to <= top.from || (from <= top.from && to >= top.to) || from >= top.to)
-			w->nspans--; /* the new span is before, around or after it */
-		else
+		const bool inside = from >= top.from && to <= top.to;
+		const bool around = from <= top.from && to >= top.to;
+		if (inside && around) {
+			*inner = (w->nesting != CHROME_ORDER_UNKNOWN ? w->nesting : st->nesting) !=
+			         CHROME_INNER_FIRST;
+			return false;
+		}
+		if (inside || around)
+			w->nesting = st->nesting = inside ? CHROME_OUTER_FIRST : CHROME_INNER_FIRST;
+		if (inside)
+			break;
+		if (!around && from < top.to && to > top.from)
 			return true;
+		w->nspans--; /* the new span is before, around or after it */
 	}
 	if (w->nspans == CHROME_SPANS) {
 		memmove(w->spans, w->spans + 1, (CHROME_SPANS - 1) * sizeof w->spans[0]);
@@ -370,23 +380,26 @@ static bool overlaps(struct chrome_task *w, uint64_t from, uint64_t to)
 	return false;
 }
 
-static void check_nesting(struct chrome_reading *st, struct chrome_task *w)
+/* Returns EVENT_INNER for a span within another one of the same times, else 0. */
+static uint8_t check_nesting(struct chrome_reading *st, struct chrome_task *w)
 {
 	const struct chrome_record *const rec = &st->rec;
 	const uint64_t zero = st->r->trace->zero_ns;
+	bool inner = false;
 
-	if (st->r->findings == NULL || w == st->overflow)
-		return;
-	if (rec->ph == 'X') {
-		if (rec->has_dur && rec->dur > 0 && overlaps(w, rec->ts, rec->ts + rec->dur))
+	if (w == st->overflow)
+		return 0;
+	if (rec->ph == 'X' && rec->has_dur && rec->dur > 0) {
+		if (overlaps(st, w, rec->ts, rec->ts + rec->dur, &inner) && st->r->findings != NULL)
 			chrome_report(st, CHROME_RULE_OVERLAP, rec->p,
 			              "a span from %" PRId64 " to %" PRId64 " ns overlaps one before in part",
 			              (int64_t)(rec->ts - zero), (int64_t)(rec->ts + rec->dur - zero));
-	} else {
+	} else if (rec->ph != 'X' && st->r->findings != NULL) {
 		chrome_check_end(st, w);
 	}
-	if (rec->of[CHROME_BIND_ID].kind != JSON_ABSENT)
+	if (rec->of[CHROME_BIND_ID].kind != JSON_ABSENT && st->r->findings != NULL)
 		chrome_check_bound(st, w);
+	return inner ? EVENT_INNER : 0;
 }
 
 /* ---- kinds of events ---- */
@@ -633,7 +646,7 @@ void chrome_fields(struct reader *r, const struct record *rec, struct batch *b, 
 		return;
 	e->dur = is_async(st->rec.ph) ? 0 : st->event.dur;
 	e->phase = (uint8_t)phase_of(&st->rec);
-	e->flags = is_async(st->rec.ph) ? EVENT_ASYNC : st->event.flags;
+	e->flags = is_async(st->rec.ph) ? EVENT_ASYNC : st->event.flags & (uint8_t)~EVENT_INNER;
 	e->name = event_name(st, b);
 	r->no_memory |= e->name.p == NULL || !chrome_read_fields(st, b, e, st->rec.p, st->rec.end);
 }
@@ -670,8 +683,7 @@ static bool read_timed_event(struct chrome_reading *st, struct record *rec)
 	rec->role = RECORD_IS_EVENT;
 	*e = (struct event){ .ts = rec->ts, .phase = (uint8_t)phase_of(&st->rec) };
 	e->dur = e->phase == PHASE_SPAN ? st->rec.dur : 0;
-	check_nesting(st, st->task);
-	e->flags = event_flags(&st->rec);
+	e->flags = event_flags(&st->rec) | check_nesting(st, st->task);
 	const bool keyed = st->r->want != WANT_FINDINGS; /* hashes and tables are 10 % of a validation */
 	if (keyed && event_is_flow(e))
 		e->dur = chrome_arrow_number(st);

@@ -471,9 +471,10 @@ static bool read_head(struct ndjson_reading *st, struct event *e, struct ndjson_
 	e->cls = (*cls)->cls;
 	e->track = track != NULL ? track->track : NULL;
 	e->phase = (uint8_t)line->type;
-	e->flags = (uint8_t)((line->async || ndjson_has(line, NDJSON_M_ASYNC) ? EVENT_ASYNC : 0) |
-	                     (line->step ? EVENT_STEP : 0) |
-	                     (ndjson_has(line, NDJSON_M_BIG_ENDIAN) ? EVENT_BIG : 0));
+	e->flags =
+	    (uint8_t)((line->async || ndjson_has(line, NDJSON_M_ASYNC) ? EVENT_ASYNC : 0) |
+	              (line->step ? EVENT_STEP : 0) | (ndjson_has(line, NDJSON_M_INNER) ? EVENT_INNER : 0) |
+	              (ndjson_has(line, NDJSON_M_BIG_ENDIAN) ? EVENT_BIG : 0));
 	count_open_spans(st, track);
 	return true;
 }

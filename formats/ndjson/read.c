@@ -104,7 +104,7 @@ bool ndjson_fits_member(enum ndjson_member m, enum json_kind kind)
 static const struct {
 	uint64_t must, may;
 } type_members[NDJSON_TYPES] = {
-	[NDJSON_SPAN] = { RECORD | BIT(DUR) | BIT(TRACK), EVENT },
+	[NDJSON_SPAN] = { RECORD | BIT(DUR) | BIT(TRACK), EVENT | BIT(INNER) },
 	[NDJSON_BEGIN] = { RECORD | BIT(TRACK), EVENT | BIT(DUR) },
 	[NDJSON_END] = { RECORD | BIT(TRACK), EVENT | BIT(DUR) },
 	[NDJSON_INSTANT] = { RECORD | BIT(TRACK), EVENT | BIT(DUR) },

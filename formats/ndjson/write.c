@@ -312,7 +312,7 @@ static const struct head heads[] = {
 };
 
 /* Space for an event without its name, category and fields. */
-#define LINE_SPACE (sizeof(struct head) + 3 * DECIMAL_I64_MAX + sizeof(struct ndjson_track) + 180)
+#define LINE_SPACE (sizeof(struct head) + 3 * DECIMAL_I64_MAX + sizeof(struct ndjson_track) + 200)
 
 /* Writes the duration, or the id of an arrow. */
 static inline char *put_duration(char *p, const struct event *e)
@@ -343,6 +343,8 @@ static inline char *put_flags(char *p, const struct event *e, bool name_escaped,
 {
 	if ((e->flags & EVENT_ASYNC) != 0 && e->phase != PHASE_SPAN)
 		p = text_put_literal(p, ",\"async\":true");
+	if ((e->flags & EVENT_INNER) != 0 && e->phase == PHASE_SPAN)
+		p = text_put_literal(p, ",\"inner\":true");
 	if ((e->flags & EVENT_BIG) != 0)
 		p = text_put_literal(p, ",\"big_endian\":true");
 	if (name_escaped && category_escaped)

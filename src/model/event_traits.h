@@ -8,7 +8,7 @@
 
 enum event_traits {
 	EVENT_STEP = 16,     /* of a FLOW_IN: its arrow continues from here */
-	EVENT_INNER = 16,    /* of a SPAN that a window cuts: it is within earlier spans of the same times */
+	EVENT_INNER = 16,    /* of a SPAN: it is within earlier spans of the same times, not around them */
 	EVENT_REFERRED = 32, /* of raw events: selected with any record that refers to it */
 	EVENT_LONG = 64,     /* of raw events: bytes of a record that was not read, which copies keep */
 	EVENT_ENDLESS = 64,  /* of a BEGIN: no END belongs to it */
