@@ -389,11 +389,8 @@ static bool check_output(struct options *o)
 
 void options_free(struct options *o)
 {
-	for (size_t i = 0; i < o->nschemas; i++)
-		vocabulary_file_free(&o->schemas[i]);
-	o->nschemas = 0;
+	options_free_vocabularies(o);
 	side_reports_free(o);
-	vocabularies_free(&o->vocabularies);
 	input_files_free(&o->files);
 }
 

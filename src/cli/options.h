@@ -8,6 +8,7 @@
 #include "policy/policy.h"
 #include "run/choose/select.h"
 #include "run/read/source.h"
+#include "vocab/vocab.h"
 
 struct options;
 
@@ -59,6 +60,7 @@ struct options {
 	uint64_t max_record; /* argument of --max-record; 0: not given */
 	bool quiet;
 	struct schema_file schemas[OPTIONS_MAX_SCHEMAS]; /* vocabularies that were read and checked */
+	struct vocab_use schema_uses[OPTIONS_MAX_SCHEMAS];
 	size_t nschemas;
 	struct input_files files;         /* files of all passes over the inputs */
 	struct vocabularies vocabularies; /* kept from one input to the next */
@@ -85,6 +87,7 @@ struct options {
 
 void options_init(struct options *o, const struct command *cmd, int argc, char **argv);
 
+/* At the end of a command: warns of vocabularies that no trace had a use for. */
 void options_free(struct options *o);
 
 /* Parses all options; values of the command's own options are stored in `run`, as its rows state.  Returns
@@ -239,6 +242,9 @@ struct vocabulary_summary {
 bool vocabulary_file_check(struct schema_file *file, finding_sink *sink, void *ctx,
                            struct vocabulary_summary *summary, struct text *rest);
 void vocabulary_file_free(struct schema_file *file); /* frees the text */
+
+/* For options_free(). */
+void options_free_vocabularies(struct options *o);
 
 /* ---- options about findings ---- */
 

@@ -71,12 +71,39 @@ void vocabulary_file_free(struct schema_file *file)
 	file->text.p = NULL;
 }
 
+/* Warns of vocabularies that no trace had a use for: their format, or their names of classes, may be wrong.
+ * Some may be for the traces of other commands, but not all. */
+static void say_useless(const struct options *o)
+{
+	bool fits = false;
+
+	for (size_t i = 0; i < o->nschemas; i++) {
+		const struct vocab_use *const use = &o->schema_uses[i];
+		fits |= atomic_load(&use->fits);
+		if (atomic_load(&use->looked) && !atomic_load(&use->applies))
+			say_of(o->schemas[i].path, "warning: none of its rules is for a class of the input");
+	}
+	if (!fits && o->nschemas > 0 && atomic_load(&o->schema_uses[0].added))
+		say_of(o->schemas[0].path, "warning: the vocabulary is for traces of another format");
+}
+
+void options_free_vocabularies(struct options *o)
+{
+	if (!o->quiet)
+		say_useless(o);
+	for (size_t i = 0; i < o->nschemas; i++)
+		vocabulary_file_free(&o->schemas[i]);
+	o->nschemas = 0;
+	vocabularies_free(&o->vocabularies);
+}
+
 bool options_read_vocabularies(struct options *o)
 {
 	for (size_t i = 0; i < o->nschemas && o->status == STATUS_CLEAN; i++) {
 		struct vocabulary_summary summary;
 		char space[1024];
 		struct text rest = text_start(space, sizeof space);
+		o->schemas[i].use = &o->schema_uses[i];
 		if (!vocabulary_file_check(&o->schemas[i], say_mistake, o, &summary, &rest))
 			o->status = STATUS_UNREADABLE;
 		say_text(&rest);

@@ -283,6 +283,26 @@ static bool commit(struct vocab_draft *d, uint32_t first)
 	       merge_names(&v->threads, &d->threads);
 }
 
+/* Lets look-ups note the use of the rules from `first` on.  Returns false on OOM. */
+static bool note_use(struct vocab *v, uint32_t first)
+{
+	if (v->use == NULL)
+		return true;
+	atomic_store(&v->use->added, true);
+	if (slice_is(v->last_format, v->format))
+		atomic_store(&v->use->fits, true);
+	if (v->nrows == first)
+		return true;
+	struct vocab_uses *const u = arena_alloc(&v->arena, sizeof *u);
+	if (u == NULL)
+		return false;
+	*u = (struct vocab_uses){ v->use, v->uses };
+	v->uses = u;
+	for (uint32_t i = first; i < v->nrows; i++)
+		v->rows[i]->use = v->use;
+	return true;
+}
+
 bool vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, struct findings *findings,
                     size_t *rules)
 {
@@ -301,7 +321,7 @@ bool vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, s
 		yaml_report_at(&d.file, YAML_UNREADABLE, 1, 1, "the file is larger than %u MiB",
 		               VOCAB_MAX_BYTES >> 20);
 	} else {
-		ok = read_nodes(&d) && commit(&d, nrows);
+		ok = read_nodes(&d) && commit(&d, nrows) && note_use(v, nrows);
 	}
 	if (!ok)
 		v->no_memory = d.file.no_memory || d.file.mistakes == 0;

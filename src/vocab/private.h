@@ -41,6 +41,7 @@ struct vocab_texts {
 struct vocab_row {
 	struct vocab_texts exact, globs; /* names of classes */
 	struct vocab_texts fields;       /* fields that the class must have */
+	struct vocab_use *use;           /* of its text; NULL: not asked for */
 	struct plan plan;                /* plan.otherwise is unset */
 };
 
@@ -107,7 +108,12 @@ struct vocab {
 	uint32_t nwords;                /* names in pairs and states together */
 	struct tabletext texts;         /* each text once, so equal field names mostly share a pointer */
 	struct vocab_names processes, threads;
-	struct vocab_chains *chains;   /* grows when classes are looked up */
+	struct vocab_chains *chains; /* grows when classes are looked up */
+	struct vocab_uses {
+		struct vocab_use *use;
+		struct vocab_uses *next;
+	} * uses;                      /* of the texts with rules */
+	struct vocab_use *use;         /* of the next text */
 	struct vocab_reduced *reduced; /* likewise; by what they are without */
 };
 

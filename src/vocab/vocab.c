@@ -89,8 +89,11 @@ static uint32_t next_row(struct search *s)
 			s->exact = exact->rows[s->exact].next;
 		while (s->glob < globs->n && globs->rows[s->glob].row == row)
 			s->glob++;
-		if (has_fields(s, s->v->rows[row]))
-			return row;
+		if (!has_fields(s, s->v->rows[row]))
+			continue;
+		if (s->v->rows[row]->use != NULL)
+			atomic_store(&s->v->rows[row]->use->applies, true);
+		return row;
 	}
 }
 
@@ -206,6 +209,8 @@ static const struct plan *find_plan(const struct vocab *v, struct slice class_na
 	uint32_t rows[VOCAB_MAX_NAMED], n = 0, row, code = 0;
 	const struct plan *m = NULL;
 
+	for (const struct vocab_uses *u = v->uses; u != NULL; u = u->next)
+		atomic_store(&u->use->looked, true);
 	while ((row = next_row(&s)) != VOCAB_NONE && v->rows[row]->plan.named.p != NULL &&
 	       n < VOCAB_MAX_NAMED)
 		rows[n++] = row;
@@ -392,6 +397,11 @@ static void free_reduced(struct vocab_reduced *r)
 }
 
 /* ---- a vocabulary ---- */
+
+void vocab_set_use(struct vocabulary *v, struct vocab_use *use)
+{
+	((struct vocab *)v)->use = use;
+}
 
 struct vocabulary *vocab_new(const char *format)
 {

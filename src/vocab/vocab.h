@@ -1,6 +1,8 @@
 #ifndef VOCAB_VOCAB_H
 #define VOCAB_VOCAB_H
 
+#include <stdatomic.h>
+
 #include "check/findings.h"
 #include "model/plan.h"
 #include "output/text.h"
@@ -41,6 +43,17 @@ void vocab_set_formats(struct vocabulary *v, const char *const *formats);
 
 /* Reads a file of at most 4 MiB; the caller frees *text.  Returns false after a finding. */
 bool vocab_read_file(const char *path, struct findings *findings, char **text, size_t *n);
+
+/* Whether the text of a vocabulary is of use.  Shared by vocabularies and threads. */
+struct vocab_use {
+	atomic_bool added;   /* to a vocabulary, of any format */
+	atomic_bool fits;    /* to one of its format */
+	atomic_bool looked;  /* a class looked for its rule, also among its own ... */
+	atomic_bool applies; /* ... and found one of them */
+};
+
+/* Sets the use (NULL: none) that the next texts and look-ups of their rules note. */
+void vocab_set_use(struct vocabulary *v, struct vocab_use *use);
 
 /* Adds the rules of a file's text after the existing rules.  A file for another format adds nothing.  *rules:
  * the number of rules in the text (may be NULL).  findings->path is the file.  After findings or on OOM (see

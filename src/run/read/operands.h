@@ -85,6 +85,7 @@ const struct format *format_of_content(const char *path);
 struct schema_file {
 	const char *path; /* for messages */
 	struct slice text;
+	struct vocab_use *use; /* or NULL */
 };
 
 /*

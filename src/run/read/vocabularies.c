@@ -42,10 +42,14 @@ static struct vocabulary *load_vocabulary(const struct pipeline_job *job, const 
 
 	if (!ok)
 		report_no_memory(job);
-	for (size_t i = 0; ok && i < job->in.nschemas; i++)
+	for (size_t i = 0; ok && i < job->in.nschemas; i++) {
+		vocab_set_use(v, job->in.schemas[i].use);
 		ok = add_file_text(v, job, job->in.schemas[i].path, job->in.schemas[i].text);
-	if (ok && builtin.p != NULL)
+	}
+	if (ok && builtin.p != NULL) {
+		vocab_set_use(v, NULL);
 		ok = add_file_text(v, job, "(built in)", builtin);
+	}
 	if (ok)
 		return v;
 	vocab_free(v);
