@@ -523,7 +523,8 @@ static bool csv_close(struct writer *w, struct chunk *chunk)
 		                             &tsv_losses[TSV_LOSS_EPOCH] };
 
 	if (st->lifted != NULL)
-		count_loss(st, chunk, CSV_LOSS_NO_ARG, TSV_LOSS_NO_ARG, 0, lifted_empty(st->lifted));
+		count_loss(st, chunk, CSV_LOSS_NO_ARG, TSV_LOSS_NO_ARG, LOSS_NOWHERE,
+		           lifted_empty(st->lifted));
 	facts_lose(w, st->tabs ? of_tsv : of_csv, chunk);
 	return true; /* nothing follows the last row */
 }

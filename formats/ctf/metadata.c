@@ -226,7 +226,7 @@ static void put_fact(struct ctf_state *st, struct chunk *chunk, const struct fac
 	if (!s->failed)
 		put_literal(t, slice_of(s->p, s->n));
 	if (lost.bad_text > 0 || !utf8_valid(s->p, s->n))
-		ctf_lose(chunk, CTF_BAD_TEXT, 0);
+		ctf_lose(chunk, CTF_BAD_TEXT, LOSS_NOWHERE);
 	text_str(t, ";\n");
 }
 
@@ -244,7 +244,7 @@ static void put_env(struct ctf_state *st, const struct writer *w, struct chunk *
 		if (f.kind != FACT_TRACE || f.index < CTF_MAX_FACTS)
 			put_fact(st, chunk, &f);
 	if (n > CTF_MAX_FACTS)
-		ledger_add(&chunk->ledger, &ctf_losses[CTF_FACTS], 0, n - CTF_MAX_FACTS);
+		ledger_add(&chunk->ledger, &ctf_losses[CTF_FACTS], LOSS_NOWHERE, n - CTF_MAX_FACTS);
 	facts_lose(w, (struct facts_losses){ .hosts = &ctf_losses[CTF_HOSTS] }, chunk);
 	ledger_merge(&all, w->run->total);
 	ledger_merge(&all, &chunk->ledger);
@@ -268,7 +268,7 @@ static void put_clock(const struct ctf_state *st, const struct writer *w, struct
 	const int128 offset = absolute ? wall : own;
 
 	if (known && !absolute)
-		ctf_lose(chunk, CTF_EPOCH, 0);
+		ctf_lose(chunk, CTF_EPOCH, LOSS_NOWHERE);
 	int64_t seconds = (int64_t)(offset / 1000000000), rest = (int64_t)(offset % 1000000000);
 	if (rest < 0) {
 		rest += 1000000000;

@@ -248,7 +248,7 @@ static void write_node(struct folded_tree *t, uint32_t node, struct chunk *chunk
 		cut = i + 1 < depth && out->n - at > SHORT_STACK && out->n - at > t->line_bytes_left;
 	}
 	if (cut)
-		ledger_add(&chunk->ledger, &losses[FOLDED_STACK_CUT], 0, 1);
+		ledger_add(&chunk->ledger, &losses[FOLDED_STACK_CUT], LOSS_NOWHERE, 1);
 	text_char(out, ' ');
 	text_u128(out, t->nodes[node].self);
 	text_char(out, '\n');

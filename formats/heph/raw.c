@@ -546,7 +546,7 @@ static void copy_end(struct copier *c)
 
 	write_pending_tracks(copy, NULL);
 	if (!copy->streams.selected && count_pending(&copy->pending) > 0)
-		ledger_add(&c->chunk->ledger, &hpw_losses[HPW_TRACK_UNUSED], 0,
+		ledger_add(&c->chunk->ledger, &hpw_losses[HPW_TRACK_UNUSED], LOSS_NOWHERE,
 		           count_pending(&copy->pending));
 	write_pending_epoch(copy);
 }

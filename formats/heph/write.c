@@ -379,7 +379,7 @@ static void put_epoch(struct hpw_state *st, const struct writer *w, struct chunk
 	if (!w->run->trace->epoch_known)
 		return;
 	if (epoch < 0 || epoch + st->latest > UINT64_MAX) {
-		ledger_add(&chunk->ledger, &hpw_losses[HPW_EPOCH], 0, 1);
+		ledger_add(&chunk->ledger, &hpw_losses[HPW_EPOCH], LOSS_NOWHERE, 1);
 		return;
 	}
 	struct hpw_packet k = begin_option(st, chunk, "epoch", 0);

@@ -194,7 +194,7 @@ static void retain_sidecar(struct ovw_state *st, struct slice name, struct slice
 	struct ovw_copy *const c = &st->copy;
 
 	if (content.p == NULL || c->nsidecars == OVW_MAX_SIDECARS) {
-		ovw_lose(chunk, OVW_FILE_LEFT_OUT, 0);
+		ovw_lose(chunk, OVW_FILE_LEFT_OUT, LOSS_NOWHERE);
 		return;
 	}
 	struct ovw_sidecar *const s = &c->sidecars[c->nsidecars++];
@@ -218,7 +218,7 @@ static void write_sidecar(struct ovw_state *st, const struct ovw_sidecar *s, str
 	const uint64_t hash = hash_of(slice_of(s->content.p, s->content.n));
 
 	if (folder_name_wrong(name.p, name.n) != NULL || !is_free(&st->copy, name, hash)) {
-		ovw_lose(chunk, OVW_FILE_LEFT_OUT, 0);
+		ovw_lose(chunk, OVW_FILE_LEFT_OUT, LOSS_NOWHERE);
 		return;
 	}
 	if (tabletext_get(&st->copy.names, name) != TABLE_NONE)
@@ -353,7 +353,7 @@ static void name_stream(struct ovw_state *st, uint64_t number, struct slice name
 		return;
 	}
 	if (new_number > 0 || is_default)
-		ovw_lose(chunk, OVW_FOLDER_RENAMED, 0);
+		ovw_lose(chunk, OVW_FOLDER_RENAMED, LOSS_NOWHERE);
 	write_sidecars(st, usable, folder, new_number, number, chunk);
 	c->streams[number] = add_name(st, name_in(&c->scratch, usable, folder, new_number), 0);
 	chunk->text.failed |= c->streams[number] == NULL;

@@ -28,7 +28,7 @@ static int32_t number_track(struct ovw_marks *m, uint64_t scope, const struct tr
 	if (!track_numbers_assign(&m->numbers, scope, is_usable ? &t->id : NULL, &id))
 		return 0;
 	if (t->has_id && t->lane == 0 && id != t->id)
-		ovw_lose(chunk, OVW_ID_CHANGED, 0);
+		ovw_lose(chunk, OVW_ID_CHANGED, LOSS_NOWHERE);
 	return (int32_t)id;
 }
 

@@ -239,7 +239,7 @@ static bool write_label(struct text *t, struct slice name)
 static void write_label_line(struct chunk *chunk, struct slice name)
 {
 	if (write_label(&chunk->text, name))
-		paraver_add_loss(chunk, PARAVER_LABEL, 0);
+		paraver_add_loss(chunk, PARAVER_LABEL, LOSS_NOWHERE);
 	text_char(&chunk->text, '\n');
 }
 
@@ -320,7 +320,7 @@ static void write_group(const struct paraver_names *n, const struct paraver_grou
 	for (uint32_t i = g->first_type; i != TABLE_NONE; i = n->types[i].next)
 		changed = write_type(t, PARAVER_FIRST_TYPE + i, &n->types[i], g->label);
 	if (changed)
-		paraver_add_loss(chunk, PARAVER_LABEL, 0);
+		paraver_add_loss(chunk, PARAVER_LABEL, LOSS_NOWHERE);
 	if (g->nvalues == 0)
 		return;
 	text_str(t, "VALUES\n0    (nothing)\n");

@@ -198,8 +198,10 @@ static void put_losses(struct parquet_state *st, const struct ledger *total)
 		text_json_string(&t, slice_str(row->loss->text));
 		text_str(&t, ",\"count\":");
 		text_json_u64(&t, row->count);
-		text_str(&t, ",\"first_offset\":");
-		text_json_u64(&t, row->first_offset);
+		if (row->first_offset != LOSS_NOWHERE) {
+			text_str(&t, ",\"first_offset\":");
+			text_json_u64(&t, row->first_offset);
+		}
 		text_char(&t, '}');
 	}
 	text_char(&t, ']');
@@ -225,8 +227,9 @@ static void add_facts(struct text *t, const struct trace *trace, struct chunk *c
 	}
 	text_char(t, '}');
 	if (n < trace->nmeta)
-		ledger_add(&chunk->ledger, &parquet_losses[PARQUET_LOSS_FACTS], 0, trace->nmeta - n);
-	parquet_count_json_losses(chunk, 0, &lost);
+		ledger_add(&chunk->ledger, &parquet_losses[PARQUET_LOSS_FACTS], LOSS_NOWHERE,
+		           trace->nmeta - n);
+	parquet_count_json_losses(chunk, LOSS_NOWHERE, &lost);
 }
 
 /* Adds the facts that are known at the end; they are the same in each part. */
@@ -422,7 +425,7 @@ static bool parquet_close(struct writer *w, struct chunk *chunk)
 		return report_failure(st, chunk, false);
 	const uint32_t empty = lifted_empty(&st->lifted);
 	if (empty > 0)
-		ledger_add(&chunk->ledger, &parquet_losses[PARQUET_LOSS_NO_ARG], 0, empty);
+		ledger_add(&chunk->ledger, &parquet_losses[PARQUET_LOSS_NO_ARG], LOSS_NOWHERE, empty);
 	put_metadata(st, w, chunk);
 	while (drain_group(st, chunk, GROUP_PIECE))
 		if (!chunk_flush(chunk))

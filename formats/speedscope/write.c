@@ -326,7 +326,7 @@ static void add_pending(struct speedscope_writer *st, uint64_t start, uint64_t e
 static void write_name(struct text *t, struct chunk *chunk, struct slice name)
 {
 	if (text_json_chars(t, name) > 0)
-		add_loss(chunk, SPEEDSCOPE_BAD_TEXT, 0);
+		add_loss(chunk, SPEEDSCOPE_BAD_TEXT, LOSS_NOWHERE);
 }
 
 /* Writes `{"type":"...","name":"process / track: title, part 2"`. */

@@ -442,7 +442,10 @@ static void add_losses(struct sqlite_state *st, const struct ledger *total)
 		sqlite_bind_text(st, TABLE_LOSS, 1, slice_str(row->loss->id));
 		sqlite_bind_text(st, TABLE_LOSS, 2, slice_str(row->loss->text));
 		sqlite_bind_u64(st, TABLE_LOSS, 3, row->count);
-		sqlite_bind_u64(st, TABLE_LOSS, 4, row->first_offset);
+		if (row->first_offset != LOSS_NOWHERE)
+			sqlite_bind_u64(st, TABLE_LOSS, 4, row->first_offset);
+		else
+			sqlite_bind_null(st, TABLE_LOSS, 4);
 		(void)sqlite_insert(st, TABLE_LOSS);
 	}
 }
@@ -471,7 +474,7 @@ static bool add_end(struct sqlite_state *st, const struct writer *w, struct chun
 	add_facts(st, w, &chunk->ledger);
 	facts_lose(w, (struct facts_losses){ .hosts = &sqlite_losses[SQLITE_LOSS_HOSTS] }, chunk);
 	if (empty > 0)
-		ledger_add(&chunk->ledger, &sqlite_losses[SQLITE_LOSS_NO_ARG], 0, empty);
+		ledger_add(&chunk->ledger, &sqlite_losses[SQLITE_LOSS_NO_ARG], LOSS_NOWHERE, empty);
 	ledger_merge(&all, w->run->total);
 	ledger_merge(&all, &chunk->ledger);
 	add_losses(st, &all);

@@ -343,7 +343,8 @@ static void put_loss(struct json_out *o, const struct losses_out *l, const struc
 	json_out_string(o, "text", row->loss->text);
 	json_out_string(o, "explain", row->loss->explain);
 	json_out_u64_or_string(o, "count", row->count);
-	json_out_u64_or_string(o, "first_offset", row->first_offset);
+	if (row->first_offset != LOSS_NOWHERE)
+		json_out_u64_or_string(o, "first_offset", row->first_offset);
 	json_out_bool(o, "fails", counts(l, row->loss));
 	json_out_end(o, "}");
 }

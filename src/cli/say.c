@@ -491,6 +491,15 @@ void say_lacks_number(const char *path, struct slice field, bool found)
 
 /* ---- losses, and traces as a whole ---- */
 
+static void say_loss(const char *path, const struct ledger_row *row)
+{
+	char first[64] = "";
+
+	if (row->first_offset != LOSS_NOWHERE)
+		snprintf(first, sizeof first, "; the first at input offset %" PRIu64, row->first_offset);
+	say("%s: %s: %" PRIu64 "%s [%s]", path, row->loss->text, row->count, first, row->loss->id);
+}
+
 /* Reports all losses by the nature of the format on one line: "41208 instants, fields of 82589 events". */
 static void say_lacks(const char *path, const struct ledger *l)
 {
@@ -520,9 +529,7 @@ void say_losses(const char *path, const struct ledger *l, bool each)
 		say_lacks(shown.s, l);
 	for (size_t i = 0; i < l->n; i++)
 		if (each || l->rows[i].loss->lacks == NULL)
-			say("%s: %s: %" PRIu64 "; the first at input offset %" PRIu64 " [%s]", shown.s,
-			    l->rows[i].loss->text, l->rows[i].count, l->rows[i].first_offset,
-			    l->rows[i].loss->id);
+			say_loss(shown.s, &l->rows[i]);
 }
 
 void say_samples(const struct options *o, const char *path, const struct trace *trace)

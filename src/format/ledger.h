@@ -9,7 +9,7 @@
 struct ledger_row {
 	const struct loss *loss;
 	uint64_t count;
-	uint64_t first_offset; /* in the input, of the first event */
+	uint64_t first_offset; /* in the input, of the first event; or LOSS_NOWHERE */
 };
 
 /* Losses by kind, in order of first occurrence.  Zero-initialise. */

@@ -73,11 +73,11 @@ void facts_lose(const struct writer *w, struct facts_losses lost, struct chunk *
 	for (uint32_t i = 0; i < t->ntracks; i++)
 		hosts += !t->tracks[i]->hidden && t->tracks[i]->host.n > 0;
 	if (lost.facts != NULL && t->nmeta > 0)
-		ledger_add(&c->ledger, lost.facts, 0, t->nmeta);
+		ledger_add(&c->ledger, lost.facts, LOSS_NOWHERE, t->nmeta);
 	if (lost.hosts != NULL && hosts > 0)
-		ledger_add(&c->ledger, lost.hosts, 0, hosts);
+		ledger_add(&c->ledger, lost.hosts, LOSS_NOWHERE, hosts);
 	if (lost.epoch != NULL && t->epoch_known)
-		ledger_add(&c->ledger, lost.epoch, 0, 1);
+		ledger_add(&c->ledger, lost.epoch, LOSS_NOWHERE, 1);
 }
 
 void fact_put_name(struct text *t, const struct fact *fact)

@@ -545,11 +545,11 @@ static void put_fact(struct dfw_state *st, const struct writer *w, struct chunk 
 	name = n > 0 ? slice_of(made.text.p, n) : name;
 	text_clear(t);
 	if (text_json_string(t, value) > 0) /* values of custom metadata are texts */
-		dfw_lose(chunk, DFW_BAD_TEXT, 0);
+		dfw_lose(chunk, DFW_BAD_TEXT, LOSS_NOWHERE);
 	ledger_merge(&chunk->ledger, &made.ledger);
 	chunk->text.failed |= made.text.failed || t->failed;
 	if (t->n > DFW_MAX_RECORD / 2)
-		dfw_lose(chunk, DFW_TOO_LONG, 0);
+		dfw_lose(chunk, DFW_TOO_LONG, LOSS_NOWHERE);
 	else if (!chunk->text.failed && !slice_is(name, "time_metric"))
 		put_metadata(st, chunk, (struct dfw_owner){ st->first, st->first->pid }, "CM", name,
 		             slice_of(t->p, t->n));

@@ -376,7 +376,7 @@ static void put_track(struct d9w_state *st, const struct track *t, uint32_t numb
 	text_clear(name);
 	st->tracks[t->index].changed = d9w_put_repaired(name, t->name, MAX_EVENT);
 	if (st->tracks[t->index].changed)
-		d9w_lose(chunk, D9W_BAD_NAME, 0);
+		d9w_lose(chunk, D9W_BAD_NAME, LOSS_NOWHERE);
 	st->tracks[t->index].changed |= t->parent != NULL && st->tracks[track_process(t)->index].changed;
 	out->failed |= name->failed;
 	if (out->failed)
@@ -422,7 +422,7 @@ static void put_pair(struct fact_map *m, struct slice name, struct slice value)
 	const uint64_t bytes = (uint64_t)t->n - m->at + name.n + value.n;
 
 	if (m->n == MAX_FACTS || bytes > MAX_FACT_BYTES) {
-		d9w_lose(m->chunk, D9W_FACTS, 0);
+		d9w_lose(m->chunk, D9W_FACTS, LOSS_NOWHERE);
 		return;
 	}
 	m->n++;
@@ -453,7 +453,7 @@ static void put_fact(struct fact_map *m, const struct fact *f)
 	if (t->failed)
 		return;
 	if (changed || fields_json_lost_any(&lost))
-		d9w_lose(m->chunk, D9W_FACTS, 0);
+		d9w_lose(m->chunk, D9W_FACTS, LOSS_NOWHERE);
 	put_pair(m, slice_of(t->p, n), slice_of(t->p + n, t->n - n));
 }
 
@@ -481,7 +481,7 @@ void d9w_clock(uint64_t *base, uint32_t id, const struct run_facts *run, struct 
 	if (!run->trace->epoch_known)
 		return;
 	if (at_0 < 0 || at_0 > UINT64_MAX) {
-		d9w_lose(chunk, D9W_EPOCH, 0);
+		d9w_lose(chunk, D9W_EPOCH, LOSS_NOWHERE);
 		return;
 	}
 	if (*base > UINT64_MAX - at_0)

@@ -192,7 +192,7 @@ Test(ovni_copy, same_name_twice)
 
 	snprintf(out, sizeof out, "%s/out", dir);
 	convert(folder, folder, out, 1, &err);
-	cr_expect(strstr(err, "streams whose directory got another name: 2;") != NULL, "%s", err);
+	cr_expect(strstr(err, "streams whose directory got another name: 2 [") != NULL, "%s", err);
 	for (int second = 0; second < 2; second++)
 		for (const char *s = "ab"; *s != '\0'; s++) {
 			size_t n;
@@ -361,7 +361,7 @@ Test(ovni_copied_records, large_metadata)
 	put_file(in, "a/stream.json", json, 600000);
 	free(converted(dir, NULL, "a/stream.obs", &n, &err));
 	cr_expect_eq(n, 20);
-	cr_expect(strstr(err, "files beside streams, left out: 1;") != NULL, "%s", err);
+	cr_expect(strstr(err, "files beside streams, left out: 1 [") != NULL, "%s", err);
 	free(json);
 	free(err);
 	remove_folder(dir);

@@ -641,7 +641,8 @@ bool interpret_finish(struct interpret *in, struct batch *b, bool *more)
 		return !failed(in, b);
 	*more = arrows_give(&in->arrows, b, true);
 	if (!*more && in->trace->facts_lost > 0)
-		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_FACTS], 0, in->trace->facts_lost);
+		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_FACTS], LOSS_NOWHERE,
+		           in->trace->facts_lost);
 	if (!*more)
 		add_lost_arrows(in);
 	return !failed(in, b);

@@ -119,7 +119,8 @@ static bool conversion_end(void *ctx, struct pipeline *f)
 	c->lossy = lost->n > 0;
 	for (size_t i = 0; i < lost->n; i++)
 		MUST(lost->rows[i].count > 0 &&
-		         (lost->rows[i].first_offset <= run.bytes || run.trace->origin != NULL),
+		         (lost->rows[i].first_offset <= run.bytes ||
+		          lost->rows[i].first_offset == LOSS_NOWHERE || run.trace->origin != NULL),
 		     "loss %s: %" PRIu64 " from offset %" PRIu64, lost->rows[i].loss->id, lost->rows[i].count,
 		     lost->rows[i].first_offset);
 	if (strcmp(c->to->suffixes[0], ".json") != 0)
