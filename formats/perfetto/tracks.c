@@ -308,7 +308,7 @@ uint64_t perfetto_put_extra_track(struct perfetto_state *st, const struct perfet
 
 	wire_number(t, PF_descriptor_uuid, ++st->uuid);
 	wire_slice(t, PF_descriptor_name, perfetto_repair(st, name, &losses));
-	wire_number(t, PF_descriptor_parent_uuid, k->parent);
+	wire_number(t, PF_descriptor_parent_uuid, async ? k->uuid : k->parent);
 	if (async) /* the default; tells the reader that this is no lane of that name */
 		wire_number(t, PF_descriptor_sibling_merge_behavior, PF_MERGE_NAME);
 	perfetto_close_packet(t, packet);
