@@ -320,6 +320,21 @@ static bool parse_order(struct stats_run *s, const struct group_by *by)
 	return true;
 }
 
+/* Whether a column or the order shows the sum of --sum.  JSON has it always; files of --merge are checked for
+ * it. */
+static bool shows_sum(struct stats_run *s)
+{
+	const struct span_columns *const c = &s->columns;
+	bool shown = s->words_columns == NULL || s->form == FORM_JSON || s->merge;
+
+	for (unsigned i = 0; i <= c->n; i++) {
+		const enum span_column what = i < c->n ? c->list[i].what : c->sort_by.what;
+		shown |= what == SPAN_FIELD_SUM || what == SPAN_RATE || what == SPAN_NEGATIVE;
+	}
+	return shown ||
+	       options_mistake(&s->run.options, "--sum: --columns has none of sum, rate and negative");
+}
+
 /* Reads the options of the table.  With --merge, the files determine the keys and the field; any field is
  * accepted before they are read, to find mistakes early.  Returns false after a message. */
 static bool parse_table(struct stats_run *s)
@@ -328,7 +343,7 @@ static bool parse_table(struct stats_run *s)
 	       parse_columns(s, s->words_sum != NULL ? s->sum_of.p
 	                        : s->merge           ? ""
 	                                             : NULL) &&
-	       (s->merge || parse_order(s, &s->by));
+	       (s->merge || parse_order(s, &s->by)) && (s->words_sum == NULL || shows_sum(s));
 }
 
 /* ---- one table over several traces ---- */

@@ -215,7 +215,7 @@ static bool add_pending(struct overlap_table *o, struct overlap_track *k)
 /* Adds an event of A, B or both. */
 static bool add_nested(struct overlap_table *o, const struct event *e, bool a, bool b)
 {
-	const bool encloses = e->phase == PHASE_SPAN && !event_is_async(e) && e->dur > o->asked.longer;
+	const bool encloses = e->phase == PHASE_SPAN && e->dur > o->asked.longer; /* async: equal ones wait */
 	const uint64_t end = event_end(e);
 
 	if (!b && !encloses)
@@ -231,6 +231,7 @@ static bool add_nested(struct overlap_table *o, const struct event *e, bool a, b
 		close_until(o, k, e->ts);
 		return add_inside(o, k, name);
 	}
+	a = a && !event_is_async(e); /* they contain no events */
 	o->nlong += a;
 	if (o->nested == OVERLAP_OPEN) {
 		o->missed++;
@@ -331,13 +332,21 @@ static void note_unmet(const struct overlap_table *o, struct cells *c)
 
 bool overlap_put(struct overlap_table *o, struct cells *c)
 {
+	const struct track **const units = calloc((size_t)o->nprocesses + 1, sizeof *units);
+	struct slice *const names = calloc((size_t)o->nprocesses + 1, sizeof *names);
+	struct arena text = { .used = 0 };
+	bool ok = units != NULL && names != NULL;
+
+	for (uint32_t i = 0; ok && i < o->nprocesses; i++)
+		units[i] = o->processes[i].process;
+	ok = ok && tracks_label(&text, units, o->nprocesses, names);
 	cells_begin(c, "overlap", "overlap", heads, sizeof heads / sizeof *heads);
-	for (uint32_t i = 0; i < o->nprocesses; i++) {
+	for (uint32_t i = 0; ok && i < o->nprocesses; i++) {
 		const struct overlap_process *const p = &o->processes[i];
 		if (p->process == NULL)
 			continue;
 		cells_row(c);
-		cells_name(c, p->process->name);
+		cells_name(c, names[i]);
 		cells_count(c, p->count[A]);
 		cells_count(c, p->count[B]);
 		cells_time(c, total_of(p->time[A]));
@@ -346,7 +355,10 @@ bool overlap_put(struct overlap_table *o, struct cells *c)
 		cells_share(c, millionths(total_of(p->both), total_of(p->time[A])));
 		cells_share(c, millionths(total_of(p->both), total_of(p->time[B])));
 	}
-	bool ok = cells_end(c);
+	ok = cells_end(c) && ok;
+	free(units);
+	free(names);
+	arena_free(&text);
 	note_unmet(o, c);
 	if (ok && o->asked.longer_given && c->form != FORM_CSV)
 		ok = put_inside(o, c);
