@@ -412,6 +412,7 @@ static bool check_scope(struct validate *v)
 {
 	struct options *const o = &v->run.options;
 	const bool any = !select_is_any(&o->select.select);
+	const struct policy_choice *const rules = &v->policy.choice;
 
 	if (any && !v->scope)
 		return options_mistake(
@@ -423,6 +424,11 @@ static bool check_scope(struct validate *v)
 		return options_mistake(o, "--init excludes --scope: it needs the whole trace");
 	if (v->init && (v->policy.config != NULL || v->policy.nbaselines > 0 || v->reports.n > 0))
 		return options_mistake(o, "--init excludes --config, --baseline and --report");
+	if (v->init && (v->form != NULL || v->policy.limit > 0 || rules->effects != NULL ||
+	                rules->fail_level >= 0 || rules->exit_zero >= 0))
+		return options_mistake(o,
+		                       "--init writes a policy, no report: it excludes --format, --limit and "
+		                       "the options of rules and levels");
 	return true;
 }
 
