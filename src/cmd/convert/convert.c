@@ -48,7 +48,7 @@ static void read_key(struct anonymise_options *a, struct options *o)
 }
 
 /* Returns false after a message, with o->status set. */
-static bool anonymise_options_check(struct anonymise_options *a, struct options *o)
+static bool anonymise_options_check(struct anonymise_options *a, bool rebases, struct options *o)
 {
 	const struct anonymise *const w = &a->anonymise;
 
@@ -60,6 +60,8 @@ static bool anonymise_options_check(struct anonymise_options *a, struct options 
 		                : w->keep_suffixes ? "--keep-suffixes"
 		                : w->hide_numbers  ? "--hide-numbers"
 		                                   : "--shift-time");
+	if (o->status == STATUS_CLEAN && a->shift_time && rebases)
+		options_mistake(o, "--shift-time excludes --rebase, which states the time that it subtracts");
 	if (o->status == STATUS_CLEAN && a->shift_time)
 		anonymise_set_shift(&a->anonymise);
 	return o->status == STATUS_CLEAN;
@@ -181,7 +183,7 @@ static bool check_options(struct convert *c)
 	c->verify.implied = c->anonymise.keyfile != NULL && c->to->reader != NULL && strcmp(c->out, "-") != 0;
 	if (c->skip_existing && o->force)
 		return options_mistake(o, "--skip-existing keeps an output that -f replaces");
-	return names_one_trace(o, c->in, c->nin) && anonymise_options_check(&c->anonymise, o) &&
+	return names_one_trace(o, c->in, c->nin) && anonymise_options_check(&c->anonymise, c->rebase, o) &&
 	       (convert_splits(&c->split) ? convert_split_check(c) : convert_verify_check(c));
 }
 
