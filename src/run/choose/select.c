@@ -299,13 +299,14 @@ static bool note_track(struct select_stage *st, const struct track *t)
 	return true;
 }
 
-/* The part of a selected event of a split. */
+/* The part of a selected event of a split: that in which it begins, after a window cuts it. */
 static uint32_t part_of(struct select_stage *st, const struct event *e)
 {
 	const struct choice *const choice = st->choice;
 	const uint64_t input = choice->marks != NULL ? e->offset >> choice->marks->shift : 0;
+	const bool whole = e->ts >= st->since || st->select->edges == SELECT_KEEP;
 
-	return split_part_of(choice->split, &st->parts, e, e->ts > st->since ? e->ts : st->since, input);
+	return split_part_of(choice->split, &st->parts, e, whole ? e->ts : st->since, input);
 }
 
 #define OF_NAME SELECT_BIT(SELECT_NAME)
