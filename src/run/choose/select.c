@@ -231,20 +231,27 @@ static bool is_cut(const struct select_stage *st, const struct event *e)
 	       (e->ts < st->since || event_end(e) > st->until);
 }
 
-/* Marks a span that has the times of the last one that was cut on its track, and was within it before: spans
- * in order of their begins would be inside out, as the later of equal spans contains the earlier. */
+#define CUTS_MAX (1U << 16) /* remembered; spans in order of their begins have few different times */
+
+/* Marks a span that has the times of one that was cut on its track, and was within it before: spans in order
+ * of their begins would be inside out, as the later of equal spans contains the earlier. */
 static bool mark_inner(struct select_stage *st, struct event *e, struct select_cut cut)
 {
 	if (e->track == NULL || (e->flags & EVENT_ASYNC) != 0)
 		return true;
-	if (!array_reach(&st->cuts, &st->ncuts, e->track->index, sizeof *st->cuts))
-		return false;
-	struct select_cut *const last = &st->cuts[e->track->index];
+	const uint64_t key = hash_u64(cut.from, hash_u64(cut.to, e->track->index + 1ULL));
+	const bool cuts = cut.from != cut.start || cut.to != cut.end;
+	const uint32_t at = cuts ? table64_element(&st->cut_of, key, &st->cuts, &st->ncuts, &st->cuts_cap,
+	                                           sizeof *st->cuts, CUTS_MAX)
+	                         : table64_get(&st->cut_of, key);
+	if (at >= TABLE_FAILED)
+		return at == TABLE_NONE;
+	struct select_cut *const last = &st->cuts[at];
 	const bool is_less = cut.start > last->start || cut.end < last->end;
-	if (cut.from == last->from && cut.to == last->to && cut.start >= last->start &&
-	    cut.end <= last->end && is_less)
+	if (last->track == e->track && cut.from == last->from && cut.to == last->to &&
+	    cut.start >= last->start && cut.end <= last->end && is_less)
 		e->flags |= EVENT_INNER;
-	if (cut.from != cut.start || cut.to != cut.end)
+	if (cuts)
 		*last = cut;
 	return true;
 }
@@ -257,7 +264,7 @@ static bool clip(struct select_stage *st, struct batch *b, struct event *e)
 	const bool before = from > e->ts, after = to < end;
 
 	if ((from == st->since || to == st->until) &&
-	    !mark_inner(st, e, (struct select_cut){ from, to, e->ts, end }))
+	    !mark_inner(st, e, (struct select_cut){ from, to, e->ts, end, e->track }))
 		return false;
 	if (!before && !after)
 		return true;
@@ -564,6 +571,7 @@ void select_stage_free(struct select_stage *st)
 	free(st->tracks);
 	free(st->seen);
 	free(st->cuts);
+	table64_free(&st->cut_of);
 	select_found_free(st->found);
 	split_cache_free(&st->parts);
 	*st = (struct select_stage){ .choice = NULL };

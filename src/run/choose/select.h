@@ -166,9 +166,10 @@ struct select_name {
 	char text[30];
 };
 
-/* The times of the span that was cut last, after and before. */
+/* The times of a span that a window cut, after and before. */
 struct select_cut {
 	uint64_t from, to, start, end;
+	const struct track *track;
 };
 
 struct select_stage {
@@ -192,8 +193,10 @@ struct select_stage {
 	/* Tracks of selected events, each after its ancestors. */
 	struct track **tracks;
 	uint32_t ntracks, tracks_cap;
-	struct select_cut *cuts; /* by index of the track */
-	uint32_t ncuts;
+	/* The last span of each track that was cut to the same times. */
+	struct select_cut *cuts;
+	uint32_t ncuts, cuts_cap;
+	struct table64 cut_of;
 	uint8_t *seen; /* by index of the track */
 	uint32_t nseen;
 	struct select_name names[1U << SELECT_NAMES_BITS]; /* a cache, by their bytes */
