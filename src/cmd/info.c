@@ -39,6 +39,7 @@ struct info {
 	const char *path;
 	struct digest sum;
 	uint64_t first_ns, last_ns; /* first_ns > last_ns: no events */
+	uint64_t start_ns;          /* of the whole trace */
 	uint64_t spans;
 	uint64_t tracks;         /* number of threads with events, as stats counts them */
 	struct seen_track *seen; /* by index of the track */
@@ -208,9 +209,9 @@ static void put_tracks(struct text *t, const struct info *n, const struct trace 
 			text_u64(&c.text, k->id);
 		columns_next(&c);
 		columns_u64(&c, seen->events);
-		text_since(&c.text, seen->first_ns - n->first_ns);
+		text_since(&c.text, seen->first_ns - n->start_ns);
 		columns_next(&c);
-		text_since(&c.text, seen->last_ns - n->first_ns);
+		text_since(&c.text, seen->last_ns - n->start_ns);
 		columns_next(&c);
 	}
 	c.without = any_host ? 0 : 1U << host_column;
@@ -486,6 +487,7 @@ static void describe_trace(struct trace_slot *t)
 	const bool is_read = pipeline_open(&p, &job) && read_events(n, p, run->digest, &hash);
 	pipeline_end(p);
 	const struct run_report report = pipeline_report(p);
+	n->start_ns = select_found_first(report.found, n->first_ns);
 	trace_slot_turn(t);
 	/* the group of files beside the traces of a folder: it has a warning about them, and no input */
 	const bool only_warned =

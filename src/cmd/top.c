@@ -135,7 +135,7 @@ static bool add_event(struct top *t, const struct batch *b, const struct event *
 {
 	const struct top_run *const r = t->run;
 
-	if ((e->flags & EVENT_OUTSIDE) == 0 && e->ts < t->first_ns)
+	if (e->ts < t->first_ns)
 		t->first_ns = e->ts;
 	if (r->arrows)
 		return !event_is_flow(e) ||
@@ -302,8 +302,9 @@ static bool join_portion(struct apart_portion *f, const struct run_report *run)
 		return false;
 	sum->zero_ns = run->trace->zero_ns;
 	sum->lacking &= portion->lacking;
-	if (portion->first_ns < sum->first_ns)
-		sum->first_ns = portion->first_ns;
+	const uint64_t first = select_found_first(run->found, portion->first_ns);
+	if (first < sum->first_ns)
+		sum->first_ns = first;
 	bool ok = join_groups(sum, portion, &list, &n);
 	for (size_t i = 0; ok && i < n; i++)
 		ok = join_item(sum, portion, &list[i]);
@@ -370,9 +371,10 @@ static void list_longest(struct trace_slot *slot)
 	t->zero_ns = pipeline_trace(p)->zero_ns;
 	trace_slot_turn(slot);
 	r->out.no_memory |= !ok;
+	const struct run_report report = pipeline_report(p);
+	t->first_ns = select_found_first(report.found, t->first_ns);
 	if (read && slot->is_read)
 		top_report(run, t);
-	const struct run_report report = pipeline_report(p);
 	if (!r->options.quiet)
 		say_losses(slot->path, report.cut, false);
 	if (t->items.arrived == 0 && !run->gaps && !run->arrows && report.found == NULL)

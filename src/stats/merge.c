@@ -290,6 +290,7 @@ void stats_move_zero(struct stats *s, uint64_t zero)
 	s->zero_ns = zero;
 	s->first_ns = s->events > 0 ? later(s->first_ns, by) : UINT64_MAX;
 	s->last_ns = s->events > 0 ? later(s->last_ns, by) : 0;
+	s->start_ns = s->start_ns < UINT64_MAX ? later(s->start_ns, by) : UINT64_MAX;
 	move_groups(&s->spans, by);
 	move_groups(&s->async, by);
 	for (uint32_t i = 0; i < s->series.n; i++) {
@@ -307,6 +308,8 @@ bool stats_merge(struct stats *into, struct stats *from)
 	into->joint = !into->of_portions;
 	if (from->events > 0 && from->first_ns < into->first_ns)
 		into->first_ns = from->first_ns;
+	if (from->start_ns < into->start_ns)
+		into->start_ns = from->start_ns;
 	if (from->events > 0 && from->last_ns > into->last_ns)
 		into->last_ns = from->last_ns;
 	add_u64(into, &into->events, from->events);

@@ -683,6 +683,7 @@ static bool read_input(struct reading *r, struct json_token *input, void *any)
 	r->s = &s;
 	*(bool *)any = true;
 	bool ok = read_members(r, input, &o);
+	s.start_ns = s.first_ns;
 	if (ok && s.overflowed)
 		ok = fail(r, input->p, "a count or a sum is too large");
 	if (ok)

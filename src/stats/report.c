@@ -204,7 +204,7 @@ static void span_cell(struct columns *c, const struct span_column_row *column, c
 		break;
 	case SPAN_FIRST:
 	case SPAN_LAST:
-		text_since(&c->text, (uint64_t)v - s->first_ns);
+		text_since(&c->text, (uint64_t)v - s->start_ns);
 		break;
 	default:
 		text_time_short(&c->text, v);
@@ -271,7 +271,7 @@ static void put_examples(struct text *t, const char *title, const struct stats_v
 			for (unsigned j = 0; j < keys; j++)
 				columns_name(&c, rows[i].values[j]);
 			columns_time(&c, e->length);
-			text_since(&c.text, e->ts - v->stats->first_ns);
+			text_since(&c.text, e->ts - v->stats->start_ns);
 			columns_next(&c);
 			columns_name(&c, e->track->name);
 			columns_u64(&c, e->offset);

@@ -67,7 +67,7 @@ void stats_thread_end(struct stats_thread *t)
 
 void stats_init(struct stats *s)
 {
-	*s = (struct stats){ .first_ns = UINT64_MAX };
+	*s = (struct stats){ .first_ns = UINT64_MAX, .start_ns = UINT64_MAX };
 	self_times_init(&s->times);
 	names_init(&s->spans.names, &s->text);
 	names_init(&s->async.names, &s->text);
@@ -359,6 +359,7 @@ void stats_describe(struct stats *s, const char *path, uint64_t bytes, const str
 {
 	s->trace = trace;
 	s->zero_ns = trace->zero_ns;
+	s->start_ns = select_found_first(found, s->first_ns);
 	s->origin = (struct stats_origin){
 		.traces = 1,
 		.path = slice_str(path),

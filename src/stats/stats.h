@@ -281,6 +281,8 @@ struct stats {
 	struct stats_tables *tables; /* borrowed; NULL: none */
 	uint64_t events;
 	uint64_t first_ns, last_ns; /* only if events > 0; last_ns is the latest end */
+	uint64_t start_ns;          /* of the whole trace: text counts times from it, as --since does; after
+	                               stats_describe() */
 	uint64_t zero_ns;           /* trace.zero_ns */
 	uint64_t tracks;            /* threads that have events */
 	uint64_t unpaired;          /* BEGIN without END and END without BEGIN; set by the caller */

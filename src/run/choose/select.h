@@ -50,6 +50,13 @@ struct select_found {
 	struct select_near *near[SELECT_MAX_CONDITIONS]; /* of unmet ones; NULL: none */
 };
 
+/* The first time of the whole trace.  f: NULL without a selection; own: that of the events that are selected.
+ */
+static inline uint64_t select_found_first(const struct select_found *f, uint64_t own)
+{
+	return f != NULL && f->events > 0 && f->first < own ? f->first : own;
+}
+
 /* NULL: no memory. */
 struct select_found *select_found_new(const struct select *s);
 void select_found_free(struct select_found *f); /* may be NULL */

@@ -55,7 +55,7 @@ bool stats_tables_put(const struct stats *s, struct cells *c)
 	struct stats_tables *const t = s->tables;
 	const struct stats_tables_asked *const a = &t->asked;
 
-	c->first_ns = t->first_ns;
+	c->first_ns = s->start_ns;
 	c->zero_ns = s->zero_ns;
 	return (!a->flows || flows_put(&t->flows, c)) &&
 	       (a->every == 0 || every_put(&t->every, c, s, a->hist)) &&
