@@ -348,6 +348,22 @@ static void put_near(struct text *t, const struct select_condition *c, const str
 	text_str(t, near->n > FOUND_SHOWN ? ", ..." : "");
 }
 
+/* Tables show processes and threads of one name with their number: "Renderer (4711)". */
+static void put_number(struct text *t, const struct select_condition *c)
+{
+	const size_t end = c->glob.n > 0 ? c->glob.n - 1 : 0;
+	size_t at = end;
+
+	if ((c->kind != SELECT_PROCESS && c->kind != SELECT_THREAD) || end == 0 || c->glob.p[end] != ')')
+		return;
+	while (at > 0 && c->glob.p[at - 1] >= '0' && c->glob.p[at - 1] <= '9')
+		at--;
+	if (at < 2 || at == end || memcmp(c->glob.p + at - 2, " (", 2) != 0)
+		return;
+	text_printf(t, "; --%s %.*s selects by number", c->kind == SELECT_PROCESS ? "pid" : "tid",
+	            (int)(end - at), c->glob.p + at);
+}
+
 /* Writes a time, in seconds if the clock has run for long: other units would hide the distance between
  * times. */
 static void put_clock(struct text *t, uint64_t at, uint64_t zero)
@@ -409,6 +425,7 @@ static unsigned say_unmet(const struct options *o, const char *path, const struc
 		t->n = 0;
 		put_condition(t, &s->conditions[k], f->near[k]);
 		put_near(t, &s->conditions[k], f->near[k]);
+		put_number(t, &s->conditions[k]);
 		say_of(path, "warning: %.*s", (int)t->n, t->p);
 		n++;
 	}
