@@ -439,7 +439,9 @@ static bool check_together(struct stats_run *s)
 	                                      : NULL;
 
 	if (given != NULL && (stats_tables_count(&s->tables) > 0 || s->tables.hist || s->examples > 0))
-		return options_mistake(o, "%s has no further tables, no --hist and no --examples", given);
+		return options_mistake(o, "%s has no further tables, no --hist and no --examples%s", given,
+		                       s->together ? ", which are of one trace: tracetool merge makes one"
+		                                   : "");
 	if (s->full && s->form != FORM_JSON)
 		return options_mistake(o, "--full is for --format json");
 	return !s->merge || check_merge(s);
