@@ -236,6 +236,9 @@ static bool check_tables(struct stats_run *s)
 	    (!duration_with_unit(s->words_every, &s->tables.every) || s->tables.every == 0))
 		return options_takes(o, "--every", "a time longer than 0, with its unit (10ms)",
 		                     s->words_every);
+	if (s->tables.flows && (select_kinds(&o->select.select) & SELECT_DURATIONS) != 0)
+		return options_mistake(
+		    o, "--min-dur and --max-dur are for spans: --flows counts arrows of any delay");
 	if (s->tables.share && s->by.n > 0 && (s->by.n > 1 || s->by.columns[0].key != GROUP_BY_THREAD))
 		return options_mistake(o, "--share is by track: --by thread is all that it takes");
 	if (s->words_overlap != NULL && !overlap_parse(overlap, s->words_overlap))

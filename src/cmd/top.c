@@ -417,6 +417,9 @@ static bool check_options(struct top_run *t)
 		return options_mistake(o, "--by and --outliers are for spans");
 	if (t->words_times != NULL && !t->outliers)
 		return options_mistake(o, "--times is for --outliers");
+	if (t->arrows && (select_kinds(&o->select.select) & SELECT_DURATIONS) != 0)
+		return options_mistake(
+		    o, "--min-dur and --max-dur are for spans: of arrows, the longest are listed");
 	if (t->limit > TOP_MAX)
 		return options_mistake(o, "--limit is at most %d", TOP_MAX);
 	return true;

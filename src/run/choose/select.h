@@ -244,6 +244,7 @@ bool select_meets_kinds(const struct select *s, const struct batch *b, const str
 
 /* The kinds of its conditions (SELECT_BIT). */
 unsigned select_kinds(const struct select *s);
+#define SELECT_DURATIONS (SELECT_BIT(SELECT_MIN_DUR) | SELECT_BIT(SELECT_MAX_DUR))
 
 /* Parts of events that its conditions need from the reader: WANT_FIELDS, WANT_NAMES. */
 unsigned select_wants(const struct select *s);
