@@ -442,13 +442,22 @@ static void report_unknown_key(struct yaml_file *f, const struct yaml_node *key,
                                const struct key_names *k)
 {
 	struct nearest near = { .typed = key->text.p };
+	char list[200] = "";
 	struct quoted q;
+	size_t n = 0;
 
-	for (size_t i = 0; i < k->n && finding_is_shown(f->findings, &f->rules[YAML_UNKNOWN_KEY]); i++)
+	for (size_t i = 0; i < k->n && finding_is_shown(f->findings, &f->rules[YAML_UNKNOWN_KEY]); i++) {
 		nearest_add(&near, key_name(k, i));
+		if (n < sizeof list)
+			n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i > 0 ? ", " : "",
+			                      key_name(k, i));
+	}
 	if (near.name != NULL)
 		yaml_report(f, YAML_UNKNOWN_KEY, key, "%s has no key %s; did you mean %s?", what,
 		            quoted(&q, key->text), near.name);
+	else if (n < sizeof list)
+		yaml_report(f, YAML_UNKNOWN_KEY, key, "%s has no key %s; its keys are %s", what,
+		            quoted(&q, key->text), list);
 	else
 		yaml_report(f, YAML_UNKNOWN_KEY, key, "%s has no key %s", what, quoted(&q, key->text));
 }
