@@ -539,6 +539,9 @@ enum exit_status convert_run(struct convert *c)
 		const char *const path = c->nin == 1 ? c->in[0] : c->out;
 		const struct run_report run = pipeline_report(c->pipeline);
 		c->status = worse(c->status, say_selected(&c->options, path, run.found, run.trace));
+		if (worse(status, c->status) == STATUS_CLEAN && run.found == NULL && run.trace->events == 0 &&
+		    !run.raw && !c->options.quiet)
+			say_of(path, "note: no events: tracetool info IN shows what the input holds");
 		if (run.marked)
 			say_crossing(&c->options, path, run.found);
 	}
