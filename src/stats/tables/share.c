@@ -1,6 +1,6 @@
 /* Time of each track: busy, waiting, or idle; and its longest gaps, in which it is not busy, with the spans
- * that were busy on other tracks of the process meanwhile.  A ring keeps the last busy periods of all tracks;
- * at most SHARE_LOOKS of them are examined per gap. */
+ * that were busy on other tracks meanwhile, of the process or of all.  A ring keeps the last busy periods of
+ * all tracks; at most SHARE_LOOKS of them are examined per gap. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +27,7 @@ struct share_track {
 struct share_period {
 	uint64_t from, to, given; /* given: time of the event at which it was added, at least `to` */
 	uint32_t process, whole, name;
+	bool part; /* of a track that is a part of another */
 };
 
 struct share_gap {
@@ -74,9 +75,13 @@ static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t 
 	}
 	k->worked = true;
 	k->gap_from = to;
-	h->ring[h->given++ % SHARE_RING] = (struct share_period){
-		from, to, h->now, track_process(track)->index, whole_of(track), (uint32_t)(what >> 1)
-	};
+	h->ring[h->given++ % SHARE_RING] = (struct share_period){ from,
+		                                                  to,
+		                                                  h->now,
+		                                                  track_process(track)->index,
+		                                                  whole_of(track),
+		                                                  (uint32_t)(what >> 1),
+		                                                  track->is_child };
 }
 
 void share_begin(struct share_table *h, struct arena *text, uint64_t gaps)
@@ -104,21 +109,34 @@ static bool is_longer(const struct share_name *a, const struct share_name *b)
 	return a->ns != b->ns ? a->ns > b->ns : a->name < b->name;
 }
 
-/* Finds the names that were busy longest on other tracks of the process in a gap.  Returns their number. */
+/* Finds the names that were busy longest on other tracks in a gap.  process: only on its tracks; NULL: on all
+ * but parts, such as states of threads, which say "running" of each.  Returns their number. */
 static unsigned busy_meanwhile(struct share_table *h, const struct share_gap *gap,
-                               struct share_name longest[SHARE_SHOWN])
+                               const struct track *process, struct share_name longest[SHARE_SHOWN])
 {
-	const uint32_t process = track_process(gap->track)->index, whole = whole_of(gap->track);
+	const uint32_t first = process != NULL ? process->index : 0, whole = whole_of(gap->track);
 	uint32_t seen[SHARE_LOOKS], nseen = 0;
 	unsigned n = 0;
+	bool any = false;
 
+	for (uint32_t i = first; i < h->activity.ntracks && i - first < SHARE_TRACKS; i++) {
+		const struct track *const other = h->activity.tracks[i].track;
+		if (other != NULL && other != gap->track &&
+		    (process == NULL || track_process(other) == process)) {
+			activity_advance(&h->activity, i, gap->to);
+			any = true;
+		}
+	}
+	if (!any)
+		return 0;
 	for (uint64_t i = 0; i < SHARE_LOOKS && i < h->given && i < SHARE_RING; i++) {
 		const struct share_period *const p = &h->ring[(h->given - 1 - i) % SHARE_RING];
 		if (p->given < gap->from)
 			break;
 		const uint64_t from = p->from > gap->from ? p->from : gap->from,
 		               to = p->to < gap->to ? p->to : gap->to;
-		if (from >= to || p->process != process || p->whole == whole)
+		if (from >= to || p->whole == whole ||
+		    (process != NULL ? p->process != process->index : p->part))
 			continue;
 		if (h->meanwhile[p->name] == 0)
 			seen[nseen++] = p->name;
@@ -147,13 +165,13 @@ static bool add_gap(struct share_table *h, const struct share_gap *gap)
 	memset(names, 0, sizeof names); /* also between the members */
 	if (!longest_wants(&h->gaps, gap->track->index, item.length))
 		return true;
-	const struct track *const process = track_process(gap->track);
-	for (uint32_t i = process->index; i < h->activity.ntracks && i - process->index < SHARE_TRACKS; i++) {
-		const struct track *const other = h->activity.tracks[i].track;
-		if (other != NULL && other != gap->track && track_process(other) == process)
-			activity_advance(&h->activity, i, gap->to);
-	}
-	const unsigned n = busy_meanwhile(h, gap, names);
+	unsigned n = busy_meanwhile(h, gap, track_process(gap->track), names);
+	uint64_t ns = 0;
+	for (unsigned i = 0; i < n; i++)
+		ns += names[i].ns;
+	/* what the streams of a GPU, or a rank of one thread, wait for is elsewhere */
+	if (h->several && ns < item.length / 2)
+		n = busy_meanwhile(h, gap, NULL, names);
 	return longest_add(&h->gaps, gap->track->index, item, SLICE_LIT(""), SLICE_LIT(""),
 	                   slice_of((const char *)names, sizeof *names * n));
 }
@@ -186,6 +204,8 @@ bool share_add(struct share_table *h, const struct event *e)
 	if (!array_reach(&h->tracks, &h->ntracks, e->track->index, sizeof *h->tracks))
 		return false;
 	h->tracks[e->track->index].track = e->track;
+	h->process = h->process != NULL ? h->process : track_process(e->track);
+	h->several |= track_process(e->track) != h->process;
 	h->tracks[e->track->index].selected |= selected;
 	uint32_t name = names_index(&h->names, e->name, 0);
 	if (name == NAMES_FAILED)

@@ -107,10 +107,12 @@ struct share_table {
 	uint64_t first_ns, last_ns; /* if `any`: the earliest start, the latest end */
 	uint64_t now;               /* time of the current event */
 	bool any, no_memory;
-	struct share_period *ring; /* the last busy periods */
-	uint64_t given;            /* busy periods so far */
-	uint64_t *meanwhile;       /* ns by name, for the current gap; else 0 */
-	struct share_gap *found;   /* gaps that ended at the current event */
+	bool several;                /* other processes than `process` have spans, too */
+	const struct track *process; /* the first one that has spans */
+	struct share_period *ring;   /* the last busy periods */
+	uint64_t given;              /* busy periods so far */
+	uint64_t *meanwhile;         /* ns by name, for the current gap; else 0 */
+	struct share_gap *found;     /* gaps that ended at the current event */
 	uint32_t nfound, found_cap;
 	struct longest gaps; /* by track */
 };
