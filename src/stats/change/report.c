@@ -207,6 +207,28 @@ static void put_summary(struct text *t, const struct change_view *v)
 	text_free(&line);
 }
 
+static bool is_worse(const struct change_pair *p)
+{
+	return p->verdict == CHANGE_IS_SLOWER || p->verdict == CHANGE_IS_MIXED;
+}
+
+/* Writes n rows.  What is worse has a row even if its change is small: the exit status depends on it. */
+static void put_rows(struct columns *columns, const struct change *c, unsigned keys, size_t n)
+{
+	const size_t worse = c->verdicts[CHANGE_IS_SLOWER] + c->verdicts[CHANGE_IS_MIXED];
+	size_t others = n > worse ? n - worse : 0;
+
+	for (size_t i = 0; n > 0 && i < c->n; i++) {
+		if (is_worse(&c->pairs[i]))
+			n--;
+		else if (others > 0)
+			others--, n--;
+		else
+			continue;
+		pair_cells(columns, &c->pairs[i], keys);
+	}
+}
+
 bool change_text(struct text *t, const struct change_view *v)
 {
 	const struct change *const c = v->change;
@@ -220,8 +242,7 @@ bool change_text(struct text *t, const struct change_view *v)
 		list[1 + i] = (struct column){ group_by_key(&s->by, i), COLUMN_NAME, 12, i == 0 ? 0 : 1 };
 	memcpy(list + 1 + keys, own, sizeof own);
 	columns.without = change_has_bytes(c) ? 0 : 1U << (1 + keys + BYTES_COLUMN);
-	for (size_t i = 0; i < shown; i++)
-		pair_cells(&columns, &c->pairs[i], keys);
+	put_rows(&columns, c, keys, shown);
 	put_side(t, v, CHANGE_OLD);
 	put_side(t, v, CHANGE_NEW);
 	put_summary(t, v);
