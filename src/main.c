@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/outputs.h"
 #include "cli/say.h"
+#include "format/registry.h"
 #include "output/columns.h"
 #include "output/text_visible.h"
 
@@ -69,6 +70,8 @@ static enum exit_status unknown_command(const char *name)
 		nearest_add(&near, (*c)->name);
 	if (near.name != NULL)
 		say("there is no command %s; did you mean %s?", show_path(&shown, name), near.name);
+	else if (format_by_name(name) != NULL || strcmp(name, "select") == 0)
+		say("there is no command %s; man tracetool-%s describes it", name, name);
 	else if (access(name, F_OK) == 0)
 		say("%s is not a command; did you mean tracetool info FILE, or tracetool stats FILE?",
 		    show_path(&shown, name));

@@ -155,6 +155,26 @@ static size_t put_candidates(const struct getopt_table *t, const char *p, size_t
 	return found;
 }
 
+/* What an option has as its name in other programs: the option that is meant, if the command has it; or NULL.
+ */
+static const char *meant_option(const struct getopt_table *t, const char *typed)
+{
+	static const struct {
+		const char *typed, *meant;
+	} words[] = {
+		{ "begin", "since" }, { "end", "until" },         { "filter", "where" },
+		{ "group-by", "by" }, { "head", "limit" },        { "policy", "config" },
+		{ "start", "since" }, { "strict", "fail-level" }, { "threshold", "min-change" },
+		{ "top", "limit" },
+	};
+
+	for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+		for (size_t i = 0; i < t->n && strcmp(words[k].typed, typed) == 0; i++)
+			if (strcmp(words[k].meant, t->rows[i].name) == 0)
+				return words[k].meant;
+	return NULL;
+}
+
 /* The command that has the option, if it is another command; NULL: none has it. */
 static const struct command *command_with(const char *option, size_t n)
 {
@@ -179,6 +199,8 @@ static bool unknown_long_option(struct options *o, const struct getopt_table *t,
 	struct nearest near = { .typed = name + 2 };
 	for (size_t i = 0; i < t->n; i++)
 		nearest_add(&near, t->rows[i].name);
+	const char *const known = meant_option(t, near.typed), *const meant =
+	                                                           known != NULL ? known : near.name;
 	const struct command *const other = command_with(typed + 2, n);
 	show_path(&shown, name);
 	const size_t found = put_candidates(t, typed + 2, n, &list);
@@ -187,8 +209,8 @@ static bool unknown_long_option(struct options *o, const struct getopt_table *t,
 	else if (found > 1)
 		options_mistake(o, "%s may be one of %.*s; write more of it, as tracetool %s --help shows",
 		                shown.s, (int)list.n, list.p, o->cmd->name);
-	else if (near.name != NULL)
-		options_mistake(o, "there is no option %s; did you mean --%s?", shown.s, near.name);
+	else if (meant != NULL)
+		options_mistake(o, "there is no option %s; did you mean --%s?", shown.s, meant);
 	else if (other != NULL)
 		options_mistake(o, "has no option %s; tracetool %s has it", shown.s, other->name);
 	else
