@@ -561,6 +561,14 @@ void say_samples(const struct options *o, const char *path, const struct trace *
 		    show_path(&shown, path));
 }
 
+void say_moved(uint64_t n, const char *with)
+{
+	if (n > 0)
+		say("note: %" PRIu64 " new group%s a name that differs only in line and column from one that "
+		    "is gone: %s leaves these out",
+		    n, n == 1 ? " has" : "s have", with);
+}
+
 bool say_gap(const struct options *o, const struct join *j, const char *then)
 {
 	const struct join_trace *before, *after;

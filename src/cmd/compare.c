@@ -424,10 +424,7 @@ static void say_notes(const struct compare *c, const struct change *change)
 			       show_path(&name, c->map.names[i].old.p));
 	if (change->n == 0)
 		say("note: neither side has a span: samples, instants and counters are not compared");
-	if (moved > 0)
-		say("note: %" PRIu64 " new group%s a name that differs only in line and column from one that "
-		    "is gone: --ignore-lines leaves these out",
-		    moved, moved == 1 ? " has" : "s have");
+	say_moved(moved, "--ignore-lines");
 	for (size_t i = 0; i < c->nruns; i++)
 		if (c->runs[i].table.pool.coarse > 0)
 			say_of(c->runs[i].path, "warning: %s",

@@ -308,6 +308,8 @@ bool page_run(struct page_run *r)
 		stats_init(&m->stats);
 		ok = !m->page.no_memory && make(m, paths);
 		progress_clear(&r->options->progress);
+		if (ok && m->compared && !r->options->quiet)
+			say_moved(change_count_moved(&m->change), "tracetool compare --ignore-lines");
 		stats_free(&m->stats);
 		stats_tables_free(&m->tables);
 		if (m->compared) {
