@@ -541,7 +541,7 @@ enum exit_status convert_run(struct convert *c)
 		c->status = worse(c->status, say_selected(&c->options, path, run.found, run.trace));
 		if (worse(status, c->status) == STATUS_CLEAN && run.found == NULL && run.trace->events == 0 &&
 		    !run.raw && !c->options.quiet)
-			say_of(path, "note: no events: tracetool info IN shows what the input holds");
+			say_of(path, "note: no events; tracetool info shows what the input holds");
 		if (run.marked)
 			say_crossing(&c->options, path, run.found);
 	}
