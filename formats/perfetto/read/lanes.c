@@ -3,8 +3,11 @@
  * thread or process, or of the process "global tracks".  Tracks that Perfetto merges (of equal name and
  * parent) share a group of lanes.
  */
+#include "base/scan.h"
 #include "model/trace_origin.h"
 #include "perfetto/read/read.h"
+
+#define MAX_NAME 1024U /* bytes; one name in the file can be that of many tracks */
 
 static bool is_full(struct pf_state *st)
 {
@@ -111,6 +114,15 @@ static struct pf_group *find_group(struct pf_state *st, struct pf_track *t, cons
 	return g;
 }
 
+struct slice pf_short_name(struct pf_state *st, struct slice name)
+{
+	if (name.n <= MAX_NAME)
+		return name;
+	pf_report_limit(st, PF_FULL_NAMES, "a name that several tracks or values have is cut after %u bytes",
+	                MAX_NAME);
+	return textscan_slice(name.p, (uint32_t)utf8_cut(name.p, name.n, MAX_NAME));
+}
+
 /* Returns lane n of a group. */
 static const struct track *lane_track(struct pf_state *st, struct pf_group *g, uint32_t n)
 {
@@ -122,7 +134,8 @@ static const struct track *lane_track(struct pf_state *st, struct pf_group *g, u
 		if (is_full(st) || number > UINT16_MAX)
 			return overflow_track(st);
 		const struct slice name =
-		    number == 0 ? g->name : arena_numbered(&trace->arena, g->name, number + 1);
+		    number == 0 ? g->name
+		                : arena_numbered(&trace->arena, pf_short_name(st, g->name), number + 1);
 		struct track *const t =
 		    name.p != NULL && array_reserve(&g->lanes, g->nlanes, &g->lanes_cap, sizeof *g->lanes)
 		        ? trace_add_thread(trace, g->first > 0 ? g->parent : above, 0,
@@ -185,9 +198,9 @@ static const struct track *model_of(struct pf_state *st, struct pf_track *t, str
 		if (above == NULL)
 			return NULL;
 		const bool has_name = d->name.n > 0 && !d->is_unnamed;
-		const struct slice own = base != NULL && !has_name ? above->name
-		                         : d->name.n > 0           ? d->name
-		                                                   : name;
+		const struct slice own = (base != NULL ? has_name : d->name.n > 0)
+		                             ? d->name
+		                             : pf_short_name(st, base != NULL ? above->name : name);
 		if (d->kind == PF_COUNTER)
 			return t->model = above;
 		t->group = find_group(st, t, above, own);

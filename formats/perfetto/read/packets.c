@@ -190,22 +190,41 @@ static void read_data(struct pf_state *st, const struct pf_packet *k, uint32_t k
 	}
 }
 
-/* Several data fields in a packet: `data` of TracePacket is no longer a oneof. */
+/* A bit for events, samples and compressed packets: read_data() reads the whole packet for these. */
+static unsigned reads_packet(uint32_t kind)
+{
+	switch (kind) {
+	case PF_packet_track_event:
+		return 1;
+	case PF_packet_perf_sample:
+	case PF_packet_streaming_profile_packet:
+	case PF_packet_stack_sample:
+	case PF_packet_profile_packet:
+		return 2;
+	case PF_packet_compressed_packets:
+	case PF_packet_zstd_compressed_packets:
+		return 4;
+	default:
+		return 0;
+	}
+}
+
+/* Several data fields in a packet: `data` of TracePacket is no longer a oneof.  The packet is read once for
+ * each bit, as it can have a million such fields. */
 static COLD void read_all_data(struct pf_state *st, const struct pf_packet *k)
 {
 	struct pf_wire w = pf_wire_on(k->s);
-	bool has_event = false;
+	unsigned read = 0;
 
 	while (pf_wire_next(&w)) {
 		const uint32_t number = pf_wire_number(&w);
 		const struct pf_field *const f = pf_schema_field(&st->schema, PF_MESSAGE_packet, number);
 		if (f == NULL || (f->flags & PF_IS_DATA) == 0 || (w.tag & 7) != PF_BYTES)
 			continue;
-		if (number == PF_packet_track_event) {
-			if (has_event)
-				continue;
-			has_event = true;
-		}
+		const unsigned bit = reads_packet(number);
+		if ((read & bit) != 0)
+			continue;
+		read |= bit;
 		read_data(st, k, number, pf_wire_slice(&w));
 	}
 }

@@ -341,7 +341,7 @@ static void name_tracks(struct pf_state *st)
 		struct pf_description *const d = &st->tracks[i]->desc;
 		if (d->name.n == 0 && d->first_name.n > 0 &&
 		    (d->kind == PF_PLAIN || d->kind == PF_UNDESCRIBED)) {
-			const struct slice copy = arena_copy(&st->arena, d->first_name);
+			const struct slice copy = arena_copy(&st->arena, pf_short_name(st, d->first_name));
 			st->r->no_memory |= copy.p == NULL;
 			d->name = copy.p != NULL ? textscan_slice(copy.p, copy.n) : slice_of("", 0);
 			d->is_unnamed = true;

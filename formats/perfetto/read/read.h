@@ -209,6 +209,9 @@ void pf_tracks_free(struct pf_state *st);
 /* Returns the track of the model.  name: of the event, for tracks without a name; may be empty. */
 const struct track *pf_model(struct pf_state *st, struct pf_track *t, struct slice name);
 
+/* Cuts a name of which there may be many copies. */
+struct slice pf_short_name(struct pf_state *st, struct slice name);
+
 /* Assigns a lane to a track of a group; pf_lane_free() gives it back. */
 const struct track *pf_lane_take(struct pf_state *st, struct pf_track *t, struct slice name);
 void pf_lane_free(struct pf_state *st, struct pf_track *t);

@@ -7,7 +7,6 @@
 #include "perfetto/read/read.h"
 
 #define MAX_FRAMES 1024U /* of a stack, from the leaf on */
-#define MAX_STACK 16384U /* bytes of these frames, each of which has at most 11 */
 #define MAX_PATH 4096U   /* bytes of the path of a mapping; parts beyond are left out */
 #define MAX_BUILD_ID 64U /* bytes */
 
@@ -85,13 +84,10 @@ void pf_stack_check(struct pf_state *st, const struct pf_sequence *s, uint64_t i
 
 /* ---- frames ---- */
 
-/* Writes the path of a mapping and its build id in hexadecimal, each followed by a NUL.  As in Perfetto, the
- * path ends before the first part that is not defined. */
-static void put_library(struct text *t, const struct pf_state *st, const struct pf_sequence *s,
-                        struct slice mapping)
+/* Writes the path of a mapping.  As in Perfetto, it ends before the first part that is not defined. */
+static void put_path(struct text *t, const struct pf_state *st, const struct pf_sequence *s,
+                     struct slice mapping)
 {
-	const struct pf_entry *const id =
-	    entry_of(st, s, PF_BUILD_IDS, pf_number(mapping, PF_mapping_build_id));
 	struct pf_wire w = pf_wire_on(mapping);
 
 	while (pf_wire_find(&w, PF_TAG(PF_mapping_path_string_ids, PF_VARINT))) {
@@ -101,56 +97,63 @@ static void put_library(struct text *t, const struct pf_state *st, const struct 
 		text_char(t, '/');
 		text_add(t, part->text.p, strnlen(part->text.p, part->text.n));
 	}
-	text_char(t, '\0');
+}
+
+static const struct pf_library no_library = { SLICE_LIT(""), SLICE_LIT("") };
+
+static const struct pf_library *make_library(struct pf_state *st, const struct pf_sequence *s,
+                                             struct slice mapping)
+{
+	const struct pf_entry *const id =
+	    entry_of(st, s, PF_BUILD_IDS, pf_number(mapping, PF_mapping_build_id));
+	struct text path = { .n = 0 }, digits = { .n = 0 };
+
+	put_path(&path, st, s, mapping);
 	for (uint32_t i = 0; id != NULL && i < id->text.n && i < MAX_BUILD_ID; i++)
-		text_printf(t, "%02x", (unsigned char)id->text.p[i]);
-	text_char(t, '\0');
-}
-
-/* Path and build id of the mapping of a frame, see pf_entry; "" and "" if it has none. */
-static const char *library_of(struct pf_state *st, const struct pf_sequence *s, struct slice frame)
-{
-	struct pf_entry *const e = entry_of(st, s, PF_MAPPINGS, pf_number(frame, PF_frame_mapping_id));
-
-	if (e == NULL || e->text.p == NULL)
-		return "\0";
-	if (e->library == NULL) {
-		struct text t = { .n = 0 };
-		put_library(&t, st, s, e->text);
-		/* producers also give the whole path as one part, with its slash */
-		const size_t skip = t.n > 1 && t.p[0] == '/' && t.p[1] == '/' ? 1 : 0;
-		st->r->no_memory |= t.failed;
-		if (!t.failed)
-			e->library = pf_trace_text(st, slice_of(t.p + skip, t.n - skip)).p;
-		text_free(&t);
+		text_printf(&digits, "%02x", (unsigned char)id->text.p[i]);
+	/* producers also give the whole path as one part, with its slash */
+	const size_t skip = path.n > 1 && path.p[0] == '/' && path.p[1] == '/' ? 1 : 0;
+	struct pf_library *const made = arena_alloc(&st->arena, sizeof *made);
+	if (made != NULL && !path.failed && !digits.failed) {
+		*made = no_library;
+		if (path.n > 0)
+			made->path = pf_trace_text(st, slice_of(path.p + skip, path.n - skip));
+		if (digits.n > 0)
+			made->build_id = pf_trace_text(st, slice_of(digits.p, digits.n));
 	}
-	return e->library != NULL ? e->library : "\0";
-}
-
-static struct value kept_text(const char *p)
-{
-	struct slice s = textscan_slice(p, (uint32_t)strlen(p));
-
-	s.flags |= SLICE_STAYS;
-	return value_string(s);
+	st->r->no_memory |= made == NULL || path.failed || digits.failed;
+	text_free(&path);
+	text_free(&digits);
+	return made != NULL && made->path.p != NULL && made->build_id.p != NULL ? made : &no_library;
 }
 
 /* Sets a frame in the lists of a stack of n frames: frames at v, mappings at v + n, build ids at v + 2n. */
 static void set_frame(struct pf_state *st, const struct pf_sequence *s, uint64_t iid, struct value *v,
                       uint32_t n)
 {
-	const struct pf_entry *const frame = entry_of(st, s, PF_FRAMES, iid);
+	struct pf_entry *const frame = entry_of(st, s, PF_FRAMES, iid);
 	const struct slice bytes = frame != NULL ? frame->text : SLICE_NONE;
-	const struct pf_entry *const name =
-	    entry_of(st, s, PF_FUNCTIONS, pf_number(bytes, PF_frame_function_name_id));
-	const char *const library = library_of(st, s, bytes);
+	const struct pf_library *library = &no_library;
 
+	if (frame != NULL && !frame->is_parsed) {
+		frame->function = pf_number(bytes, PF_frame_function_name_id);
+		frame->mapping = pf_number(bytes, PF_frame_mapping_id);
+		frame->is_parsed = true;
+	}
+	const struct pf_entry *const name =
+	    frame != NULL ? entry_of(st, s, PF_FUNCTIONS, frame->function) : NULL;
+	struct pf_entry *const mapping = frame != NULL ? entry_of(st, s, PF_MAPPINGS, frame->mapping) : NULL;
+	if (mapping != NULL && mapping->text.p != NULL) {
+		if (mapping->library == NULL)
+			mapping->library = make_library(st, s, mapping->text);
+		library = mapping->library;
+	}
 	if (name != NULL && name->text.n > 0)
 		v[0] = value_string(name->text);
 	else
 		v[0] = (struct value){ .type = VALUE_ADDRESS, .u64 = pf_number(bytes, PF_frame_rel_pc) };
-	v[n] = kept_text(library);
-	v[2 * (size_t)n] = kept_text(library + strlen(library) + 1);
+	v[n] = value_string(library->path);
+	v[2 * (size_t)n] = value_string(library->build_id);
 }
 
 static bool any_text(const struct value *v, uint32_t n)
@@ -163,8 +166,8 @@ static bool any_text(const struct value *v, uint32_t n)
 
 /* ---- stacks ---- */
 
-/* The bytes of a stack from the first frame on that events have: MAX_FRAMES frames in MAX_STACK bytes.  They
- * are searched once, as many events can refer to a stack of any size. */
+/* The bytes of a stack from the first frame on that events have.  It is searched once, as many events can
+ * refer to a stack of any size. */
 static struct slice shown_frames(struct pf_entry *e)
 {
 	const uint32_t tag = PF_TAG(PF_callstack_frame_ids, PF_VARINT);
@@ -172,10 +175,8 @@ static struct slice shown_frames(struct pf_entry *e)
 
 	if (!e->is_cut) {
 		uint32_t left = pf_count(e->text, tag);
-		while ((left > MAX_FRAMES || e->text.n - e->shown > MAX_STACK) && e->shown < e->text.n) {
-			e->shown = pf_wire_find(&w, tag) ? (uint32_t)(w.p - e->text.p) : e->text.n;
-			left--;
-		}
+		for (; left > MAX_FRAMES && pf_wire_find(&w, tag); left--)
+			e->shown = (uint32_t)(w.p - e->text.p);
 		e->is_cut = true;
 	}
 	return slice_of(e->text.p + e->shown, e->text.n - e->shown);

@@ -12,8 +12,9 @@
 
 struct slice pf_trace_text(struct pf_state *st, struct slice s)
 {
+	if ((s.flags & SLICE_STAYS) != 0)
+		return s;
 	const char *const known = tabletext_key(&st->texts, s);
-
 	if (known != NULL)
 		return (struct slice){ known, s.n, textscan_slice(known, s.n).flags | SLICE_STAYS };
 	if (st->text_bytes + s.n > PF_MAX_TEXT) {
@@ -58,8 +59,9 @@ static const struct {
 	[PF_EXECUTIONS] = { PF_interned_stack_sample_execution_contexts, false, false },
 };
 
-/* Bytes of an entry that are kept, as each use reads all of them; 0: all. */
+/* Bytes and fields of an entry that are kept, as each use reads all of them; 0: all. */
 static const uint16_t kept_bytes[PF_TABLES] = { [PF_FRAMES] = 96, [PF_MAPPINGS] = 512 };
+static const uint8_t kept_fields[PF_TABLES] = { [PF_LOCATIONS] = 16, [PF_TASKS] = 16 };
 
 static int table_of(uint32_t number)
 {
@@ -151,6 +153,25 @@ static bool add_entry(struct pf_state *st, struct pf_sequence *s, int table, str
 	return true;
 }
 
+static struct slice first_fields(struct slice s, unsigned n)
+{
+	struct pf_wire w = pf_wire_on(s);
+
+	while (n-- > 0 && pf_wire_next(&w))
+		;
+	return slice_of(s.p, (size_t)(w.p - s.p));
+}
+
+/* Adds the frames of a call stack to an empty text. */
+static struct slice only_frames(struct text *t, struct slice s)
+{
+	struct pf_wire w = pf_wire_on(s);
+
+	while (pf_wire_find(&w, PF_TAG(PF_callstack_frame_ids, PF_VARINT)))
+		wire_number(t, PF_callstack_frame_ids, w.v);
+	return t->n > 0 ? slice_of(t->p, t->n) : slice_of("", 0);
+}
+
 void pf_entry_add(struct pf_state *st, struct pf_sequence *s, enum pf_table_id table, struct slice bytes)
 {
 	struct pf_wire w = pf_wire_on(bytes);
@@ -185,8 +206,15 @@ void pf_entry_add(struct pf_state *st, struct pf_sequence *s, enum pf_table_id t
 		use->defined = true;
 	if (kept_bytes[table] > 0 && text.n > kept_bytes[table])
 		text.n = kept_bytes[table];
+	if (kept_fields[table] > 0)
+		text = first_fields(text, kept_fields[table]);
+	struct text frames = { .n = 0 };
+	if (table == PF_CALLSTACKS)
+		text = only_frames(&frames, text);
 	if (st->builds || kinds[table].is_needed)
 		e.text = pf_trace_text(st, text);
+	st->r->no_memory |= frames.failed;
+	text_free(&frames);
 	st->r->no_memory |= !add_entry(st, s, (int)table, e);
 }
 

@@ -51,6 +51,8 @@ enum pf_limit {
 	PF_FULL_WAITING = 64,
 	PF_FULL_SUMS = 128,
 	PF_FULL_TYPES = 256,
+	PF_FULL_CATEGORIES = 512,
+	PF_FULL_NAMES = 1024,
 };
 
 /* ---- rules ---- */
@@ -97,14 +99,21 @@ enum pf_table_id {
 };
 /* clang-format on */
 
+struct pf_library {
+	struct slice path, build_id; /* may be empty */
+};
+
 struct pf_entry {
 	uint64_t iid;
-	uint64_t hash;               /* of the entry; in tables of texts: of the text */
-	struct slice text;           /* or the bytes of the entry; p NULL: not stored */
-	union {                      /* made when first needed; NULL until then */
-		struct class *cls;   /* of a category */
-		const char *library; /* of a mapping: path and build id, each followed by a NUL */
+	uint64_t hash;                            /* of the entry; in tables of texts: of the text */
+	struct slice text;                        /* or the bytes of the entry; p NULL: not stored */
+	union {                                   /* made when first needed; NULL until then */
+		struct class *cls;                /* of a category */
+		const struct pf_library *library; /* of a mapping */
+		uint64_t function;                /* of a frame that is parsed */
 	};
+	uint64_t mapping;        /* of a frame that is parsed */
+	bool is_parsed;          /* of a frame */
 	bool is_checked, is_cut; /* of a call stack */
 	uint32_t shown;          /* of a cut call stack: where the frames begin that events have */
 };
@@ -269,9 +278,11 @@ struct pf_description {
 	int64_t tid, multiplier;
 	int32_t pid;
 	uint8_t kind, merge, unit, builtin; /* kind: enum pf_track_kind; builtin: type of a counter */
-	struct slice first_name; /* of the first event in time, set by a look-ahead; p NULL: none */
-	uint64_t first;          /* time of that event */
-	uint64_t named;          /* of a thread or process: time of the packet with its name */
+	/* Of the first event in time, set by a look-ahead; of a counter otherwise: of its values, in the
+	 * memory of the trace.  p NULL: none. */
+	struct slice first_name;
+	uint64_t first; /* time of that event */
+	uint64_t named; /* of a thread or process: time of the packet with its name */
 	bool has_parent, is_incremental, is_known;
 	bool is_renderer;              /* of Chrome: its type is its name */
 	bool has_tree_name;            /* of a process: named by a process tree */

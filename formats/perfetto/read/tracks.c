@@ -342,10 +342,14 @@ static void describe(struct pf_state *st, struct pf_track *t, struct descriptor 
 	}
 	const bool is_task = x->desc.kind == PF_THREAD || x->desc.kind == PF_PROCESS;
 	if (t->desc.is_known) {
-		if (x->desc.name.p != NULL && is_task)
+		if (x->desc.name.p != NULL && is_task) {
 			rename_task(st, t, x->desc.name, x->desc.is_renderer);
-		else if (x->desc.name.p != NULL && (t->desc.name.p == NULL || x->desc.merge == PF_MERGE_NONE))
+		} else if (x->desc.name.p != NULL &&
+		           (t->desc.name.p == NULL || x->desc.merge == PF_MERGE_NONE)) {
 			t->desc.name = keep_text(st, x->desc.name);
+			if (t->desc.kind == PF_COUNTER)
+				t->desc.first_name = SLICE_NONE;
+		}
 		return;
 	}
 	const struct pf_description was = t->desc;
@@ -362,7 +366,7 @@ static void describe(struct pf_state *st, struct pf_track *t, struct descriptor 
 	t->desc.name = keep_text(st, x->desc.name);
 	t->desc.key = keep_text(st, x->desc.key);
 	t->desc.host = keep_text(st, x->desc.host);
-	t->desc.unit_name = keep_text(st, x->desc.unit_name);
+	t->desc.unit_name = keep_text(st, pf_short_name(st, x->desc.unit_name));
 	if (st->is_own && t->desc.kind == PF_PLAIN && t->desc.merge == PF_MERGE_NONE)
 		st->r->no_memory |=
 		    !table64_put(&st->own_children, pf_sibling_key(st, t->desc.parent, t->desc.name),

@@ -13,7 +13,8 @@
 #include "output/text.h"
 #include "perfetto/read/read.h"
 
-#define MAX_TYPE_DEPTH 16 /* of types within types */
+#define MAX_TYPE_DEPTH 16   /* of types within types */
+#define MAX_TYPE_NAME 1024U /* bytes of a full name, which each type in a type and each value repeats */
 
 /* Field numbers of descriptor.proto. */
 enum { SET_FILE = 1, FILE_PACKAGE = 2, FILE_MESSAGE = 4, FILE_ENUM = 5, FILE_EXTENSION = 7 };
@@ -66,8 +67,14 @@ static const struct {
 static uint32_t type_of(struct pf_state *st, struct slice name)
 {
 	struct pf_types *const types = &st->types;
-	const uint32_t known = tabletext_get(&types->names, name);
 
+	if (name.n > MAX_TYPE_NAME) {
+		pf_report_limit(st, PF_FULL_TYPES,
+		                "a type has a name of more than %u bytes: values of it are bytes",
+		                MAX_TYPE_NAME);
+		return TABLE_NONE;
+	}
+	const uint32_t known = tabletext_get(&types->names, name);
 	if (known != TABLE_NONE || types->n + types->nmembers >= PF_MAX_TYPES)
 		return known;
 	const struct slice copy = arena_copy(&st->arena, name);
@@ -325,7 +332,7 @@ static struct slice member_name(const struct making *m, struct pf_type_member *m
 	const struct slice name = member->is_kept ? member->name : pf_trace_text(m->st, member->name);
 
 	if (name.p == NULL)
-		return arena_copy(&m->batch->scratch, member->name);
+		return arena_copy(&m->batch->scratch, pf_short_name(m->st, member->name));
 	member->is_kept = true;
 	return member->name = name;
 }
@@ -572,7 +579,8 @@ struct value pf_typed_value(struct pf_state *st, struct batch *b, struct slice t
                             unsigned depth)
 {
 	struct making m = { .st = st, .batch = b, .left = PF_MAX_TYPED };
-	const uint32_t known = tabletext_get(&types_of(st)->names, type);
+	const uint32_t known =
+	    type.n <= MAX_TYPE_NAME ? tabletext_get(&types_of(st)->names, type) : TABLE_NONE;
 	struct value v;
 
 	return known != TABLE_NONE && make_message(&m, known, s, depth, &v) ? v : bytes_value(s);

@@ -10,6 +10,8 @@
 
 /* ---- classes ---- */
 
+#define MAX_JOINED 4096U /* bytes of several categories: each event can refer to long ones */
+
 /* Events of one category are a class; counters with a unit have a class for each unit. */
 static struct class *find_class(struct pf_state *st, struct slice category, struct slice unit)
 {
@@ -67,23 +69,38 @@ static struct value interned_value(const struct pf_state *st, enum pf_table_id t
 	return s.p != NULL ? value_string(s) : (struct value){ .type = VALUE_NONE };
 }
 
-static struct slice join(struct arena *a, struct slice all, struct slice one)
+static void join(struct pf_state *st, struct text *all, struct slice one)
 {
-	return one.p == NULL ? all : all.n == 0 ? one : ARENA_JOIN(a, all, SLICE_LIT(","), one);
+	if (one.p == NULL)
+		return;
+	if (all->n + one.n >= MAX_JOINED) {
+		pf_report_limit(st, PF_FULL_CATEGORIES,
+		                "more than %u bytes of categories of an event: some are left out",
+		                MAX_JOINED);
+		return;
+	}
+	if (all->n > 0)
+		text_char(all, ',');
+	text_add(all, one.p, one.n);
 }
 
-/* The categories of the event, joined by commas as in Perfetto: those by number come first. */
-static struct slice joined_categories(struct pf_state *st, struct arena *a)
+/* The class of the categories of the event, joined by commas as in Perfetto: those by number come first. */
+static struct class *joined_class(struct pf_state *st, struct slice unit)
 {
 	struct pf_wire w = pf_wire_on(st->te.s);
-	struct slice all = slice_of("", 0);
+	struct text all = { .n = 0 };
 
+	if (st->te.ncategories == 1 && st->te.category.p != NULL)
+		return find_class(st, st->te.category, unit);
 	while (pf_wire_find(&w, PF_TAG(PF_event_category_iids, PF_VARINT)))
-		all = join(a, all, interned(st, PF_CATEGORIES, w.v));
+		join(st, &all, interned(st, PF_CATEGORIES, w.v));
 	w = pf_wire_on(st->te.s);
 	while (pf_wire_find(&w, PF_TAG(PF_event_categories, PF_BYTES)))
-		all = join(a, all, pf_wire_slice(&w));
-	return all;
+		join(st, &all, pf_wire_slice(&w));
+	struct class *const c = find_class(st, slice_of(all.p, all.n), unit);
+	st->r->no_memory |= all.failed;
+	text_free(&all);
+	return c;
 }
 
 static struct class *event_class(struct pf_state *st)
@@ -110,7 +127,7 @@ static struct class *event_class(struct pf_state *st)
 	} else {
 		if (st->last_class != NULL && st->event.category_hash == st->last_category)
 			return st->last_class;
-		c = find_class(st, joined_categories(st, &a), none);
+		c = joined_class(st, none);
 		st->last_category = st->event.category_hash;
 		st->last_class = c;
 	}
@@ -604,7 +621,6 @@ static struct class *counter_class(struct pf_state *st, const struct pf_event *x
 	static const struct slice units[] = { SLICE_LIT(""), SLICE_LIT("ns"), SLICE_LIT("count"),
 		                              SLICE_LIT("byte") };
 	const struct pf_description *const d = x->track->final;
-	struct arena a = { .head = NULL };
 
 	if (x->name.p != NULL)
 		return find_class(st, slice_of("", 0),
@@ -617,14 +633,13 @@ static struct class *counter_class(struct pf_state *st, const struct pf_event *x
 		                                                     : units[0];
 		/* in other traces, the category is that of the span or instant with the value */
 		x->track->category = x->category_hash;
-		x->track->cls = find_class(st, st->is_own ? joined_categories(st, &a) : units[0], unit);
-		arena_free(&a);
+		x->track->cls = st->is_own ? joined_class(st, unit) : find_class(st, units[0], unit);
 	}
 	return x->track->cls;
 }
 
 /* tracetool's writer gives each counter a name, which can be empty. */
-static struct slice counter_name(const struct pf_state *st, const struct pf_event *x)
+static struct slice name_of_counter(const struct pf_state *st, const struct pf_event *x)
 {
 	const struct slice name = x->track->final->name;
 	const bool named = name.n > 0 || (st->is_own && name.p != NULL);
@@ -634,6 +649,19 @@ static struct slice counter_name(const struct pf_state *st, const struct pf_even
 	       : x->track->final->builtin == 1 ? SLICE_LIT("thread_time")
 	       : x->track->final->builtin == 2 ? SLICE_LIT("thread_instruction_count")
 	                                       : SLICE_LIT("counter");
+}
+
+/* Returns the name in the memory of the trace: the event may live longer than the track, which lives as long
+ * as the reader.  p NULL: no space. */
+static struct slice counter_name(struct pf_state *st, const struct pf_event *x)
+{
+	struct slice *const kept = &x->track->desc.first_name;
+
+	if (x->name.p != NULL)
+		return pf_trace_text(st, x->name);
+	if (kept->p == NULL)
+		*kept = pf_trace_text(st, name_of_counter(st, x));
+	return *kept;
 }
 
 /* The id of an async span that tracetool wrote is the uuid of its track, which has no other span. */
@@ -659,10 +687,9 @@ void pf_make_further(struct pf_state *st, struct batch *b, const struct pf_event
 	case PF_VALUE:
 		e->phase = PHASE_COUNTER;
 		e->cls = counter_class(st, x);
-		/* a copy: the event may live longer than the track, which lives as long as the reader */
-		e->name = pf_trace_text(st, counter_name(st, x));
+		e->name = counter_name(st, x);
 		if (e->name.p == NULL)
-			e->name = arena_copy(&b->scratch, counter_name(st, x));
+			e->name = arena_copy(&b->scratch, pf_short_name(st, name_of_counter(st, x)));
 		put_value(st, b, e, x);
 		break;
 	case PF_ARROW:
