@@ -224,6 +224,10 @@ static void put_fields_cell(struct text *t, bool tabs, const struct field *field
 
 /* ---- shared cells ---- */
 
+/* Bytes of the cells of a track that are kept.  Longer ones are made for each row: many tracks can have a
+ * process of a long name, and names are cut when rows have repeated them too often. */
+#define MAX_CELLS 1024U
+
 /* Adds the cells of a process or thread: name and number; both are empty if k is NULL. */
 static void put_name_and_id(struct text *t, bool tabs, const struct track *k, struct text_lost *lost)
 {
@@ -408,6 +412,12 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 		return;
 	p = text_put(p, cls->p, cls->n);
 	p = text_put(p, track->p, track->n);
+	if (track->n == 0) {
+		t->n = (size_t)(p - t->p);
+		put_track_cells(t, st->tabs, e->track, &lost_text);
+		if ((p = text_reserve(t, ROW_BYTES)) == NULL)
+			return;
+	}
 	if (event_is_flow(e))
 		p = decimal_u64(p, e->dur);
 	*p++ = separator;
@@ -495,6 +505,8 @@ static bool csv_declare(struct writer *w, const struct batch *b, struct chunk *c
 	for (uint32_t i = 0; ok && i < b->ntracks; i++) {
 		struct text t = { .p = NULL };
 		put_track_cells(&t, st->tabs, b->tracks[i], &lost);
+		if (t.n > MAX_CELLS)
+			text_clear(&t);
 		ok = (b->tracks[i]->declared = store_cells(st, &t)) != NULL;
 	}
 	for (uint32_t i = 0; ok && i < b->nclasses; i++) {

@@ -72,8 +72,12 @@ static void put_text(struct text *t, struct slice s, struct chunk *chunk, uint64
 
 /* ---- tracks ---- */
 
-/* Renders the context of the events of a track. */
-static bool declare_track(struct ctf_state *st, struct track *t)
+/* Bytes of a context that is kept.  A longer one is made for each event: many tracks can have a process of a
+ * long name, and names are cut when events have repeated them too often. */
+#define MAX_CONTEXT 1024U
+
+/* Renders the context of the events of a track into st->scratch. */
+static struct slice make_context(struct ctf_state *st, const struct track *t)
 {
 	const struct track *const process = track_process(t), *const thread = track_thread(t);
 	const bool has_pid = process->kind == TRACK_PROCESS && process->has_id;
@@ -88,10 +92,17 @@ static bool declare_track(struct ctf_state *st, struct track *t)
 	text_add(s, ids, sizeof ids);
 	put_text(s, process->kind == TRACK_PROCESS ? process->name : SLICE_LIT(""), &st->names, 0);
 	put_text(s, t->name, &st->names, 0);
+	return slice_of(s->p, s->n);
+}
+
+static bool declare_track(struct ctf_state *st, struct track *t)
+{
+	const struct slice s = make_context(st, t);
 	struct slice *const context = arena_alloc(&st->arena, sizeof *context);
-	if (context == NULL || s->failed)
+
+	if (context == NULL || st->scratch.failed)
 		return false;
-	*context = arena_copy(&st->arena, slice_of(s->p, s->n));
+	*context = arena_copy(&st->arena, s.n <= MAX_CONTEXT ? s : slice_of("", 0));
 	t->declared = context;
 	return context->p != NULL;
 }
@@ -370,14 +381,15 @@ static void put_event(struct ctf_state *st, const struct batch *b, const struct 
 
 	if (l == NULL)
 		return;
-	const struct slice *const context = e->track->declared;
+	const struct slice *const kept = e->track->declared;
+	const struct slice context = kept->n > 0 ? *kept : make_context(st, e->track);
 	if (st->packet.n == 0)
 		start_packet(st, time);
-	char *p = text_reserve(&st->packet, 4 + 8 + (size_t)context->n);
+	char *p = text_reserve(&st->packet, 4 + 8 + (size_t)context.n);
 	if (p != NULL) {
 		p = store_uint(p, l->shape.number, 4, false);
 		p = store_uint(p, time, 8, false);
-		p = text_put(p, context->p, context->n);
+		p = text_put(p, context.p, context.n);
 		st->packet.n = (size_t)(p - st->packet.p);
 	}
 	put_payload(st, l, b, e, chunk);

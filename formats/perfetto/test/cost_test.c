@@ -167,6 +167,27 @@ Test(perfetto_cost, lanes_of_a_track_of_a_long_name)
 	text_free(&x);
 }
 
+/* The first event of the track is of the first batch, whose other events are of another one. */
+Test(perfetto_cost, events_of_a_track_of_a_long_name)
+{
+	struct text t = { .p = NULL }, x = t;
+
+	put_number(&x, 1, 7);
+	put_letters(&x, 2, 4000000);
+	put_packet(&t, 0, 60, &x);
+	for (uint32_t i = 1; i <= 300000; i++) {
+		text_str(&x, "\x48\x03");
+		put_number(&x, 11, i == 1 || i > 200000 ? 7 : 8);
+		put_packet(&t, i, 11, &x);
+	}
+	expect_in_proportion("cat -q \"$1\"", t.p, t.n, NULL);
+	expect_in_proportion("convert -q --to csv \"$1\" -", t.p, t.n, NULL);
+	expect_in_proportion("convert -q --to ctf --force \"$1\" \"$1.ctf\" && cat \"$1.ctf\"/*", t.p, t.n,
+	                     NULL);
+	text_free(&t);
+	text_free(&x);
+}
+
 Test(perfetto_cost, values_of_a_counter_of_a_long_name)
 {
 	struct text t = { .p = NULL }, x = t;

@@ -79,12 +79,12 @@ static inline uint64_t cost_slice(const struct slice *s)
 }
 
 /* Returns the cost of a track: rows of tables have the names of all ancestors. */
-static uint64_t track_cost(const struct track *k)
+static uint64_t track_cost(const struct track *k, struct cost_limits limits)
 {
 	uint64_t sum = 0;
 
 	for (; k != NULL; k = k->parent)
-		sum += cost_slice(&k->name);
+		sum += min_u64(cost_slice(&k->name), limits.text);
 	return sum;
 }
 
@@ -110,13 +110,14 @@ static inline uint64_t class_cost(struct recent *l, const struct class *cls, str
 	return l->cls_cost[i];
 }
 
-static inline uint64_t recent_track_cost(struct recent *l, const struct track *track)
+static inline uint64_t recent_track_cost(struct recent *l, const struct track *track,
+                                         struct cost_limits limits)
 {
 	const uint32_t i = track != NULL ? track->index % RECENT : 0;
 
 	if (l->track[i] != track) {
 		l->track[i] = track;
-		l->track_cost[i] = track_cost(track);
+		l->track_cost[i] = track_cost(track, limits);
 	}
 	return l->track_cost[i];
 }
@@ -131,7 +132,7 @@ INLINE void cost_add_event(struct recent *l, const struct batch *b, const struct
 	uint64_t texts = cost_later(min_u64(cost_slice(&e->name), limits.text), limits.growth) +
 	                 class_cost(l, e->cls, limits);
 
-	uint64_t plain = COST_EVENT + recent_track_cost(l, e->track);
+	uint64_t plain = COST_EVENT + recent_track_cost(l, e->track, limits);
 
 	texts <<= twice;
 	plain <<= twice;
@@ -336,10 +337,31 @@ static bool cut_class(struct repeats *r, const struct cut *how, struct event *e)
 	return e->cls != NULL;
 }
 
+/* ---- tracks ---- */
+
+/* Cuts the names of a track and its ancestors, for all later events: writers that wrote a name have it whole,
+ * those that write it with each event do not keep long ones. */
+static void cut_track(struct repeats *r, const struct cut *how, const struct track *k, uint64_t offset,
+                      struct recent recent[3])
+{
+	for (; k != NULL; k = k->parent) {
+		struct slice name = k->name;
+		cut_text(r, how, &name, offset);
+		if (name.n == k->name.n || k->index >= r->trace->ntracks)
+			continue;
+		trace_change(r->trace);
+		r->trace->tracks[k->index]->name = name;
+		for (int i = 0; i < 3; i++)
+			memset(recent[i].track, 0, sizeof recent[i].track);
+	}
+}
+
 /* ---- events ---- */
 
-static bool cut_event(struct repeats *r, struct batch *b, const struct cut *how, struct event *e)
+static bool cut_event(struct repeats *r, struct batch *b, const struct cut *how, struct event *e,
+                      struct recent recent[3])
 {
+	cut_track(r, how, e->track, e->offset, recent);
 	cut_text(r, how, &e->name, e->offset);
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		struct field *const f = &b->fields[e->first_field + i];
@@ -365,11 +387,11 @@ static bool check_event(struct repeats *r, struct batch *b, struct event *e, str
 	c = (struct cost){ .texts = 0 };
 	cost_add_event(&recent[1], b, e, limits_of(r, 0), UINT64_MAX, &c);
 	if (fits(r, &c))
-		return cut_event(r, b, &cuts[0], e);
+		return cut_event(r, b, &cuts[0], e, recent);
 	c = (struct cost){ .texts = 0 };
 	cost_add_event(&recent[2], b, e, limits_of(r, 1), UINT64_MAX, &c);
 	spend(r, &c);
-	return cut_event(r, b, &cuts[1], e);
+	return cut_event(r, b, &cuts[1], e, recent);
 }
 
 static uint64_t allowance(uint64_t read, uint64_t factor)

@@ -205,6 +205,29 @@ Test(repeats, all_places_are_cut)
 	finish(&g);
 }
 
+Test(repeats, names_of_tracks)
+{
+	struct rig g;
+
+	begin(&g, 1);
+	const struct track *const process = trace_add_process(&g.trace, text_of(&g, MANY)),
+	                          *const thread = trace_add_thread(&g.trace, process, 1, text_of(&g, 300));
+	uint32_t n = 0;
+	do {
+		event(&g, text_of(&g, 3), SLICE_LIT("c"), (struct field){ .value = value_u64(1) })->track =
+		    thread;
+		cr_assert(repeats_batch(&g.repeats, &g.batch, 1000));
+	} while (process->name.n == MANY && n++ < 100);
+	cr_expect_eq(n, 63, "of 64 MiB");
+	cr_expect_eq(process->name.n, REPEATS_SHORT);
+	cr_expect_eq(thread->name.n, REPEATS_SHORT);
+	cr_expect_eq(lost(&g, "repeats/text-cut"), 2);
+	const uint64_t spent = g.repeats.spent.all;
+	cr_assert(repeats_batch(&g.repeats, &g.batch, 1000));
+	cr_expect_lt(g.repeats.spent.all - spent, 1000);
+	finish(&g);
+}
+
 /* Limits the event again after these bytes were read; returns its field. */
 static const struct field *with_field(struct rig *g, struct value v, uint64_t read)
 {
