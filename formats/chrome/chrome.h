@@ -322,7 +322,8 @@ struct chrome_reading {
 	struct event event; /* its ts, dur, phase and flags */
 
 	struct tabletext ids;   /* pid, or pid and tid -> tasks[] */
-	struct table64 threads; /* tid -> the first of tasks[]: for samples */
+	struct table64 threads; /* tid -> the first of tasks[]: for samples ... */
+	uint32_t nsampled;      /* ... of these */
 	struct chrome_task **tasks;
 	uint32_t ntasks, tasks_cap;
 	struct chrome_task *overflow;        /* replaces all tasks beyond the limit */

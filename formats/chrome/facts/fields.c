@@ -168,6 +168,8 @@ bool chrome_member_fields(struct chrome_reading *st, struct batch *b, struct eve
 struct chrome_frame {
 	struct slice name;
 	struct slice parent; /* id; p NULL: a root */
+	uint32_t caller;     /* its index, TABLE_NONE if there was none ... */
+	uint32_t known;      /* ... among so many frames */
 };
 
 void chrome_frames_free(struct chrome_frames *f)
@@ -190,7 +192,7 @@ static void add_frame(struct chrome_reading *of, struct chrome_reading *st, cons
                       const struct json_token *t)
 {
 	struct chrome_frames *const f = &of->frames;
-	struct chrome_frame frame = { .name = SLICE_LIT("?") };
+	struct chrome_frame frame = { .name = SLICE_LIT("?"), .caller = TABLE_NONE };
 
 	if (f->n == MAX_FRAMES || f->bytes > MAX_BYTES || t->kind != JSON_OBJECT)
 		return;
@@ -238,7 +240,13 @@ bool chrome_knows_frame(struct chrome_reading *st, const struct json_token *id)
 /* The index of the frame that calls the i-th, or TABLE_NONE. */
 static uint32_t find_caller(const struct chrome_frames *f, uint32_t i)
 {
-	return f->list[i].parent.p != NULL ? find_frame(f, f->list[i].parent) : TABLE_NONE;
+	struct chrome_frame *const of = &f->list[i];
+
+	if (of->caller == TABLE_NONE && of->known < f->n && of->parent.p != NULL) {
+		of->caller = find_frame(f, of->parent);
+		of->known = f->n;
+	}
+	return of->caller;
 }
 
 bool chrome_call_stack(const struct chrome_reading *st, struct batch *b, const struct json_token *id,
@@ -269,11 +277,12 @@ bool chrome_call_stack(const struct chrome_reading *st, struct batch *b, const s
 void chrome_begin_samples(struct chrome_reading *st)
 {
 	st->in_samples = true;
-	for (uint32_t i = 0; i < st->ntasks; i++) {
+	for (uint32_t i = st->nsampled; i < st->ntasks; i++) {
 		const struct chrome_task *const w = st->tasks[i];
 		if (w->is_thread && w->has_id && table64_get(&st->threads, w->id) == TABLE_NONE)
 			st->r->no_memory |= !table64_put(&st->threads, w->id, i);
 	}
+	st->nsampled = st->ntasks;
 }
 
 struct json_token chrome_sample_pid(const struct chrome_reading *st)

@@ -236,3 +236,40 @@ Test(host_memory, chrome_repeated_members_stay_small)
 	ran_free(&r);
 }
 #endif
+
+/* ---- what is referred to often ---- */
+
+static void put_events(struct text *t, uint32_t n, const char *member)
+{
+	for (uint32_t i = 1; i <= n; i++)
+		text_printf(t, "%s{\"ph\":\"i\",\"name\":\"a\",\"ts\":%u,\"pid\":1,\"tid\":%u%s}",
+		            i > 1 ? "," : "", i, i % 60000, member);
+}
+
+Test(chrome_cost, a_frame_whose_caller_has_a_long_id)
+{
+	struct text t = { .p = NULL };
+
+	text_str(&t, "{\"stackFrames\":{\"1\":{\"name\":\"f\",\"parent\":\"");
+	for (uint32_t i = 0; i < 700000; i++)
+		text_str(&t, "0123456789");
+	text_str(&t, "\"}},\"traceEvents\":[");
+	put_events(&t, 400000, ",\"sf\":1");
+	text_str(&t, "]}");
+	cr_expect_gt(cost_of("convert -q --to ndjson \"$1\" -", t.p, t.n, NULL), 400000 * 50.0);
+	text_free(&t);
+}
+
+Test(chrome_cost, many_lists_of_samples)
+{
+	struct text t = { .p = NULL };
+
+	text_str(&t, "{\"traceEvents\":[");
+	put_events(&t, 59000, "");
+	text_str(&t, "]");
+	for (uint32_t i = 0; i < 2000000; i++)
+		text_str(&t, ",\"samples\":[{}]");
+	text_str(&t, "}");
+	cost_of("validate -q \"$1\"", t.p, t.n, NULL);
+	text_free(&t);
+}
