@@ -95,7 +95,8 @@ static const struct track *find_named_track(struct interpret *in, struct batch *
 	if (known != TABLE_NONE)
 		return in->trace->tracks[known];
 	const struct track *const k = add_track(in, b, e, base, child, name, id);
-	in->track_bytes += 2 * key.n;
+	/* the name of a child begins with that of its parent */
+	in->track_bytes += 2 * key.n + (child && base->name.n > NAME_BYTES ? base->name.n : 0);
 	key = key.p != NULL ? arena_copy(&in->trace->arena, key) : key;
 	in->failed |= k == NULL || key.p == NULL || !tabletext_put(&in->tracks, key, k->index);
 	return k != NULL ? k : base;

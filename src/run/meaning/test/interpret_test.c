@@ -369,6 +369,30 @@ Test(interpret, time_lines_are_bounded)
 	stage_free(&g);
 }
 
+/* Children of a thread have its name in theirs: a long one counts against the bytes of all names. */
+Test(interpret, children_of_a_thread_of_a_long_name)
+{
+	static const struct plan_track child = { .name = TEMPLATE(worker_parts),
+		                                 .number = REF("w"),
+		                                 .child = true };
+	static const struct plan on_child = { .tracks = &child, .ntracks = 1, .needs_fields = true };
+	static char name[1 << 20];
+	struct interpret_rig g;
+
+	memset(name, 'x', sizeof name);
+	stage_init(&g, INTERPRET_EVENTS, WANT_TIMES);
+	g.cls->plan = &on_child;
+	g.trace.tracks[g.threads[0]->index]->name = slice_of(name, sizeof name);
+	for (uint64_t i = 0; i < 100; i++) {
+		batch_recycle(&g.batch);
+		add_field(&g, add(&g, g.cls, 0, i), SLICE_LIT("w"), value_u64(i));
+		run(&g);
+	}
+	cr_expect_leq(g.trace.ntracks, 10, "%u", g.trace.ntracks);
+	cr_expect(slice_is(g.batch.events[0].track->name, "more tracks"));
+	stage_free(&g);
+}
+
 /* An event without a track keeps the phase that the reader gave it, even if a rule applies to all events;
  * definitions are taken from it. */
 Test(interpret, records_without_a_track)
