@@ -40,12 +40,14 @@ static bool has_text(struct pf_state *st, const struct pf_sequence *s, enum pf_t
 
 static bool check_frame(struct pf_state *st, const struct pf_sequence *s, uint64_t iid)
 {
-	const struct pf_entry *const frame = entry_of(st, s, PF_FRAMES, iid);
+	struct pf_entry *const frame = entry_of(st, s, PF_FRAMES, iid);
 
 	if (frame == NULL) {
 		pf_report(st, PF_RULE_STACK_FRAME, "frame %" PRIu64 " is not defined", iid);
 		return false;
 	}
+	if (frame->is_checked)
+		return true;
 	const uint64_t mapping_iid = pf_number(frame->text, PF_frame_mapping_id);
 	const struct pf_entry *const mapping = entry_of(st, s, PF_MAPPINGS, mapping_iid);
 	if (mapping_iid != 0 && mapping == NULL) {
@@ -53,9 +55,10 @@ static bool check_frame(struct pf_state *st, const struct pf_sequence *s, uint64
 		          "mapping %" PRIu64 " of frame %" PRIu64 " is not defined", mapping_iid, iid);
 		return false;
 	}
-	return has_text(st, s, PF_FUNCTIONS, pf_number(frame->text, PF_frame_function_name_id)) &&
-	       (mapping == NULL ||
-	        has_text(st, s, PF_BUILD_IDS, pf_number(mapping->text, PF_mapping_build_id)));
+	frame->is_checked =
+	    has_text(st, s, PF_FUNCTIONS, pf_number(frame->text, PF_frame_function_name_id)) &&
+	    (mapping == NULL || has_text(st, s, PF_BUILD_IDS, pf_number(mapping->text, PF_mapping_build_id)));
+	return frame->is_checked;
 }
 
 void pf_stack_check(struct pf_state *st, const struct pf_sequence *s, uint64_t iid)

@@ -114,7 +114,7 @@ struct pf_entry {
 	};
 	uint64_t mapping;        /* of a frame that is parsed */
 	bool is_parsed;          /* of a frame */
-	bool is_checked, is_cut; /* of a call stack */
+	bool is_checked, is_cut; /* of a call stack; also of a frame: checked without a finding */
 	uint32_t shown;          /* of a cut call stack: where the frames begin that events have */
 };
 

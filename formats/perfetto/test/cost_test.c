@@ -167,6 +167,30 @@ Test(perfetto_cost, lanes_of_a_track_of_a_long_name)
 	text_free(&x);
 }
 
+/* A frame is checked once: it has 40 fields, its mapping 250. */
+Test(perfetto_cost, a_stack_of_one_frame)
+{
+	struct text x = { .p = NULL }, entry = x, interned = x, t = x;
+
+	text_str(&entry, "\x08\x01");
+	put_many(&entry, "\x18\x01", 250);
+	put_bytes(&interned, 19, &entry);
+	text_str(&entry, "\x08\x01\x18\x01");
+	put_many(&entry, "\x20\x01", 40);
+	put_bytes(&interned, 6, &entry);
+	text_str(&entry, "\x08\x01");
+	put_many(&entry, "\x10\x01", 20000000);
+	put_bytes(&interned, 7, &entry);
+	put_packet(&t, 0, 12, &interned);
+	text_str(&x, "\x20\x01");
+	put_packet(&t, 1, 66, &x);
+	cost_of("validate -q \"$1\"", t.p, t.n, NULL);
+	text_free(&t);
+	text_free(&interned);
+	text_free(&entry);
+	text_free(&x);
+}
+
 /* The first event of the track is of the first batch, whose other events are of another one. */
 Test(perfetto_cost, events_of_a_track_of_a_long_name)
 {
