@@ -63,6 +63,8 @@ static void put_histogram(struct json_out *o, const struct histogram *h, const s
 
 static void put_full_series(struct json_out *o, const struct series *s, uint64_t zero)
 {
+	const struct series_step *step;
+	struct series_walk w = { 0 };
 	char key[16];
 
 	json_out_plain_ns(o, "first_ns", s->first_ns, zero);
@@ -71,9 +73,9 @@ static void put_full_series(struct json_out *o, const struct series *s, uint64_t
 	put_f64(o, "held", s->held);
 	put_f64(o, "held_ns", s->held_ns);
 	json_out_begin(o, "steps", "{");
-	for (uint32_t i = 0; i < s->nsteps; i++) {
-		snprintf(key, sizeof key, "%" PRId32, s->steps[i].key);
-		json_out_u64(o, key, s->steps[i].count);
+	while ((step = series_next_step(s, &w)) != NULL) {
+		snprintf(key, sizeof key, "%" PRId32, step->key);
+		json_out_u64(o, key, step->count);
 	}
 	json_out_end(o, "}");
 }

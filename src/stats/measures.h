@@ -447,10 +447,11 @@ struct series {
 	uint64_t first_ns, last_ns;
 	double first, last; /* by time, then by arrival */
 	double min, max, sum;
-	double held;               /* sum of value * ns until the next value on its track */
-	double held_ns;            /* sum of these ns */
-	struct series_step *steps; /* by key */
-	uint32_t nsteps, steps_cap;
+	double held;    /* sum of value * ns until the next value on its track */
+	double held_ns; /* sum of these ns */
+	struct series_step
+	    *steps; /* two lists by key: the first nold, and later ones, of which there are few */
+	uint32_t nsteps, steps_cap, nold;
 	uint32_t state_track, state; /* of the last value; index + 1 */
 };
 
@@ -493,6 +494,12 @@ bool series_value(const struct value *v, double *to);
 
 /* percent: 1 .. 100.  The result is at most max. */
 double series_percentile(const struct series *s, unsigned percent);
+
+/* Iterates over the steps by key.  Zero-initialise to start.  Returns NULL at the end. */
+struct series_walk {
+	uint32_t old, later;
+};
+const struct series_step *series_next_step(const struct series *s, struct series_walk *w);
 
 /* Finds the series of a counter's field, or adds it with a count of 0.  *to is NULL beyond the limits.
  * Returns false on OOM. */

@@ -70,11 +70,9 @@ static double value_of(int32_t key)
 	return key < 0 ? -v : v;
 }
 
-/* Returns the index of the first step whose key is >= `key`. */
-static uint32_t step_at(const struct series *s, int32_t key)
+/* Returns the index of the first step from `lo` to `hi` whose key is >= `key`. */
+static uint32_t step_at(const struct series *s, uint32_t lo, uint32_t hi, int32_t key)
 {
-	uint32_t lo = 0, hi = s->nsteps;
-
 	while (lo < hi) {
 		const uint32_t mid = lo + (hi - lo) / 2;
 		if (s->steps[mid].key < key)
@@ -85,43 +83,86 @@ static uint32_t step_at(const struct series *s, int32_t key)
 	return lo;
 }
 
+#define LATER 1024U /* steps that a new one may move */
+
+/* Merges both lists of steps. */
+static void join_steps(struct series *s)
+{
+	struct series_step later[LATER];
+	uint32_t n = s->nsteps - s->nold, to = s->nsteps;
+
+	if (n > 0)
+		memcpy(later, s->steps + s->nold, n * sizeof *later);
+	while (n > 0)
+		s->steps[--to] = s->nold > 0 && s->steps[s->nold - 1].key > later[n - 1].key
+		                     ? s->steps[--s->nold]
+		                     : later[--n];
+	s->nold = s->nsteps;
+}
+
+/* Returns the step of this key, a new one if need be.  Without space: the next one, or the last; NULL: there
+ * is none. */
+static struct series_step *find_step(struct series_set *set, struct series *s, int32_t key)
+{
+	uint32_t at = step_at(s, 0, s->nold, key);
+
+	if (at < s->nold && s->steps[at].key == key)
+		return &s->steps[at];
+	at = step_at(s, s->nold, s->nsteps, key);
+	if (at < s->nsteps && s->steps[at].key == key)
+		return &s->steps[at];
+	if (s->nsteps - s->nold == LATER) {
+		join_steps(s);
+		at = s->nsteps;
+	}
+	const bool space = set->nsteps < SERIES_STEPS;
+	if (space && array_reserve(&s->steps, s->nsteps, &s->steps_cap, sizeof *s->steps)) {
+		memmove(s->steps + at + 1, s->steps + at, (s->nsteps - at) * sizeof *s->steps);
+		s->steps[at] = (struct series_step){ key, 0 };
+		s->nsteps++;
+		set->nsteps++;
+		return &s->steps[at];
+	}
+	set->failed |= space;
+	join_steps(s);
+	at = step_at(s, 0, s->nsteps, key);
+	return s->nsteps > 0 ? &s->steps[at - (at == s->nsteps)] : NULL;
+}
+
 bool series_add_step(struct series_set *set, struct series *s, int32_t key, uint64_t n)
 {
-	uint32_t at = step_at(s, key);
+	struct series_step *const step = find_step(set, s, key);
 
-	if (at == s->nsteps || s->steps[at].key != key) {
-		const bool space = set->nsteps < SERIES_STEPS;
-		if (space && array_reserve(&s->steps, s->nsteps, &s->steps_cap, sizeof *s->steps)) {
-			memmove(s->steps + at + 1, s->steps + at, (s->nsteps - at) * sizeof *s->steps);
-			s->steps[at] = (struct series_step){ key, 0 };
-			s->nsteps++;
-			set->nsteps++;
-		} else {
-			set->failed |= space;
-			if (s->nsteps == 0)
-				return true;
-			at -= at == s->nsteps;
-		}
-	}
-	uint64_t *const count = &s->steps[at].count;
-	if (!ckd_add(count, *count, n))
+	if (step == NULL || !ckd_add(&step->count, step->count, n))
 		return true;
-	*count = UINT64_MAX;
+	step->count = UINT64_MAX;
 	return false;
+}
+
+const struct series_step *series_next_step(const struct series *s, struct series_walk *w)
+{
+	const uint32_t later = s->nold + w->later;
+
+	if (w->old < s->nold && (later == s->nsteps || s->steps[w->old].key < s->steps[later].key))
+		return &s->steps[w->old++];
+	w->later += later < s->nsteps;
+	return later < s->nsteps ? &s->steps[later] : NULL;
 }
 
 double series_percentile(const struct series *s, unsigned percent)
 {
+	const struct series_step *step;
+	struct series_walk w = { 0 };
 	uint64_t all = 0, upto = 0;
 
 	for (uint32_t i = 0; i < s->nsteps; i++)
 		all += s->steps[i].count;
 	const uint64_t rank = (uint64_t)(((uint128)all * percent + 99) / 100);
-	for (uint32_t i = 0; i < s->nsteps; i++) {
-		upto += s->steps[i].count;
+	while ((step = series_next_step(s, &w)) != NULL) {
+		upto += step->count;
 		if (upto < rank)
 			continue;
-		const double v = value_of(s->steps[i].key);
+		const double v = value_of(step->key);
 		return v < s->min ? s->min : v > s->max ? s->max : v;
 	}
 	return s->max;

@@ -118,6 +118,39 @@ Test(series, random_values)
 	}
 }
 
+/* Half a million different values, the largest first: each would move all others.  Beyond the limit, values
+ * count at the next one. */
+Test(series, falling_values)
+{
+	const uint32_t n = 1U << 18;
+	struct track track = { .index = 0 };
+	struct series_set set;
+	struct arena text = { 0 };
+	struct series *s;
+
+	series_init(&set, &text);
+	put(&set, &track, &(struct sample){ 0, 0, 1 });
+	s = &set.list[0];
+	for (uint32_t round = 0; round < 3; round++)
+		for (uint32_t i = 0; i < n; i++)
+			cr_assert(series_add_step(
+			    &set, s, (int32_t)(2 * (round < 2 ? n - i : i)) - (int32_t)(round == 1), 1));
+	cr_expect_eq(s->nsteps, SERIES_STEPS);
+	struct series_walk w = { 0 };
+	const struct series_step *step;
+	uint64_t sum = 0;
+	int32_t before = INT32_MIN;
+	for (uint32_t i = 0; i < s->nsteps; i++, before = step->key) {
+		step = series_next_step(s, &w);
+		cr_assert(step != NULL && step->key > before);
+		sum += step->count;
+	}
+	cr_expect_null(series_next_step(s, &w));
+	cr_expect_eq(sum, UINT64_C(3) * n + 1);
+	series_free(&set);
+	arena_free(&text);
+}
+
 /* Values that are not numbers are not counted, and very large values do not make a mean that is no number. */
 Test(series, odd_values)
 {
