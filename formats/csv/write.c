@@ -225,29 +225,31 @@ static void put_fields_cell(struct text *t, bool tabs, const struct field *field
 /* ---- shared cells ---- */
 
 /* Bytes of the cells of a track that are kept.  Longer ones are made for each row: many tracks can have a
- * process of a long name, and names are cut when rows have repeated them too often. */
+ * process of a long name, and rows that repeat them too often have them cut (EVENT_SHORT). */
 #define MAX_CELLS 1024U
 
 /* Adds the cells of a process or thread: name and number; both are empty if k is NULL. */
-static void put_name_and_id(struct text *t, bool tabs, const struct track *k, struct text_lost *lost)
+static void put_name_and_id(struct text *t, bool tabs, const struct event *e, const struct track *k,
+                            struct text_lost *lost)
 {
 	if (k != NULL)
-		put_text_cell(t, tabs, k->name, lost);
+		put_text_cell(t, tabs, event_track_name(e, k), lost);
 	text_char(t, separator_of(tabs));
 	if (k != NULL && k->has_id)
 		text_u64(t, k->id);
 	text_char(t, separator_of(tabs));
 }
 
-/* Adds process, pid, thread, tid, track, lane. */
-static void put_track_cells(struct text *t, bool tabs, const struct track *k, struct text_lost *lost)
+/* Adds process, pid, thread, tid, track, lane.  e: NULL, or the event of the row. */
+static void put_track_cells(struct text *t, bool tabs, const struct event *e, const struct track *k,
+                            struct text_lost *lost)
 {
 	const struct track *const base = track_without_lane(k);
 
-	put_name_and_id(t, tabs, track_process(k), lost);
-	put_name_and_id(t, tabs, track_thread_or_null(base), lost);
+	put_name_and_id(t, tabs, e, track_process(k), lost);
+	put_name_and_id(t, tabs, e, track_thread_or_null(base), lost);
 	if (base->is_child)
-		put_text_cell(t, tabs, base->name, lost);
+		put_text_cell(t, tabs, event_track_name(e, base), lost);
 	text_char(t, separator_of(tabs));
 	text_u64(t, k->lane);
 	text_char(t, separator_of(tabs));
@@ -411,10 +413,11 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 	if ((p = text_reserve(t, (size_t)cls->n + track->n + ROW_BYTES)) == NULL)
 		return;
 	p = text_put(p, cls->p, cls->n);
-	p = text_put(p, track->p, track->n);
-	if (track->n == 0) {
+	if (track->n > 0 && (e->flags & EVENT_SHORT) == 0) {
+		p = text_put(p, track->p, track->n);
+	} else {
 		t->n = (size_t)(p - t->p);
-		put_track_cells(t, st->tabs, e->track, &lost_text);
+		put_track_cells(t, st->tabs, e, e->track, &lost_text);
 		if ((p = text_reserve(t, ROW_BYTES)) == NULL)
 			return;
 	}
@@ -504,7 +507,7 @@ static bool csv_declare(struct writer *w, const struct batch *b, struct chunk *c
 
 	for (uint32_t i = 0; ok && i < b->ntracks; i++) {
 		struct text t = { .p = NULL };
-		put_track_cells(&t, st->tabs, b->tracks[i], &lost);
+		put_track_cells(&t, st->tabs, NULL, b->tracks[i], &lost);
 		if (t.n > MAX_CELLS)
 			text_clear(&t);
 		ok = (b->tracks[i]->declared = store_cells(st, &t)) != NULL;

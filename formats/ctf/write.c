@@ -73,11 +73,11 @@ static void put_text(struct text *t, struct slice s, struct chunk *chunk, uint64
 /* ---- tracks ---- */
 
 /* Bytes of a context that is kept.  A longer one is made for each event: many tracks can have a process of a
- * long name, and names are cut when events have repeated them too often. */
+ * long name, and events that repeat them too often have them cut (EVENT_SHORT). */
 #define MAX_CONTEXT 1024U
 
-/* Renders the context of the events of a track into st->scratch. */
-static struct slice make_context(struct ctf_state *st, const struct track *t)
+/* Renders the context of an event (NULL: of all) of a track into st->scratch. */
+static struct slice make_context(struct ctf_state *st, const struct event *e, const struct track *t)
 {
 	const struct track *const process = track_process(t), *const thread = track_thread(t);
 	const bool has_pid = process->kind == TRACK_PROCESS && process->has_id;
@@ -90,14 +90,15 @@ static struct slice make_context(struct ctf_state *st, const struct track *t)
 	(void)store_uint(p, has_tid ? thread->id : 0, 8, false);
 	text_clear(s);
 	text_add(s, ids, sizeof ids);
-	put_text(s, process->kind == TRACK_PROCESS ? process->name : SLICE_LIT(""), &st->names, 0);
-	put_text(s, t->name, &st->names, 0);
+	put_text(s, process->kind == TRACK_PROCESS ? event_track_name(e, process) : SLICE_LIT(""), &st->names,
+	         0);
+	put_text(s, event_track_name(e, t), &st->names, 0);
 	return slice_of(s->p, s->n);
 }
 
 static bool declare_track(struct ctf_state *st, struct track *t)
 {
-	const struct slice s = make_context(st, t);
+	const struct slice s = make_context(st, NULL, t);
 	struct slice *const context = arena_alloc(&st->arena, sizeof *context);
 
 	if (context == NULL || st->scratch.failed)
@@ -382,7 +383,8 @@ static void put_event(struct ctf_state *st, const struct batch *b, const struct 
 	if (l == NULL)
 		return;
 	const struct slice *const kept = e->track->declared;
-	const struct slice context = kept->n > 0 ? *kept : make_context(st, e->track);
+	const bool whole = kept->n > 0 && (e->flags & EVENT_SHORT) == 0;
+	const struct slice context = whole ? *kept : make_context(st, e, e->track);
 	if (st->packet.n == 0)
 		start_packet(st, time);
 	char *p = text_reserve(&st->packet, 4 + 8 + (size_t)context.n);

@@ -537,7 +537,7 @@ static void heph_event(struct reader *r, const struct record *rec, struct batch 
 		heph_gap_event(st, b, e);
 	} else if (rec->role == RECORD_IS_EVENT) {
 		set_span(k, e);
-		e->flags |= st->raw && st->own.seen ? EVENT_PART : 0;
+		e->flags |= (r->want & WANT_WHOLE) != 0 && st->own.seen ? EVENT_PART : 0;
 		if (k->build && !st->raw)
 			add_fields(st, k, b, e);
 	} else if ((r->want & WANT_FIELDS) != 0) {

@@ -50,7 +50,7 @@ static void put_text_record(struct text *t, const struct batch *b, uint32_t numb
 		text_printf(t, " dur=%" PRIu64, e->dur);
 	if (e->phase != PHASE_STRUCTURE) {
 		text_str(t, " track=");
-		value_text_word(t, e->track->name);
+		value_text_word(t, event_track_name(e, e->track));
 		text_str(t, " name=");
 		value_text_word(t, e->name);
 	}

@@ -1,6 +1,7 @@
 #ifndef MODEL_EVENT_TRAITS_H
 #define MODEL_EVENT_TRAITS_H
 
+#include "base/scan.h"
 #include "model/event.h"
 #include "model/plan.h"
 
@@ -16,6 +17,7 @@ enum event_traits {
 	EVENT_GLOBAL = 64,   /* of an INSTANT: of the whole trace */
 	EVENT_PART = 128,    /* of raw events with WANT_WHOLE: it cannot be selected without other records */
 	EVENT_OUTSIDE = 128, /* of other events, with EVENT_LEFT_OUT: outside of the time window */
+	EVENT_SHORT = 128,   /* of events that are written: names of its tracks are cut: event_track_name() */
 };
 
 /* The first of n fields with this name; NULL: none.  f may be NULL if n is 0. */
@@ -88,6 +90,18 @@ static inline bool event_has_category(const struct event *e)
 }
 
 /* ---- tracks ---- */
+
+#define EVENT_SHORT_NAME 16U /* bytes */
+
+/* The name of its track, or of one above, in the row of an event; e NULL: whole. */
+static inline struct slice event_track_name(const struct event *e, const struct track *k)
+{
+	struct slice name = k->name;
+
+	if (e != NULL && (e->flags & EVENT_SHORT) != 0 && name.n > EVENT_SHORT_NAME)
+		name.n = (uint32_t)utf8_cut(name.p, name.n, EVENT_SHORT_NAME);
+	return name;
+}
 
 /* The thread that a lane or child belongs to; the process if it belongs to no thread. */
 static inline const struct track *track_thread(const struct track *t)

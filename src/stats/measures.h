@@ -447,10 +447,9 @@ struct series {
 	uint64_t first_ns, last_ns;
 	double first, last; /* by time, then by arrival */
 	double min, max, sum;
-	double held;    /* sum of value * ns until the next value on its track */
-	double held_ns; /* sum of these ns */
-	struct series_step
-	    *steps; /* two lists by key: the first nold, and later ones, of which there are few */
+	double held;               /* sum of value * ns until the next value on its track */
+	double held_ns;            /* sum of these ns */
+	struct series_step *steps; /* two lists by key: the first nold, and a few later ones */
 	uint32_t nsteps, steps_cap, nold;
 	uint32_t state_track, state; /* of the last value; index + 1 */
 };

@@ -92,28 +92,29 @@ static void put_text(struct json_out *o, const char *key, struct slice s, struct
 	lost->bad_text += text_json_string(json_out_value(o, key), s) > 0;
 }
 
-static void put_named(struct json_out *o, const char *name, const char *number, const struct track *k,
-                      struct fields_json_lost *lost)
+static void put_named(struct json_out *o, const char *name, const char *number, const struct event *e,
+                      const struct track *k, struct fields_json_lost *lost)
 {
 	if (k == NULL)
 		return;
-	put_text(o, name, k->name, lost);
+	put_text(o, name, event_track_name(e, k), lost);
 	if (k->has_id)
 		json_out_u64_or_string(o, number, k->id);
 }
 
 /* Process, thread, and the track if it is a child of its thread or process; a lane counts as its parent. */
-static void put_track(struct json_out *o, const struct track *k, struct fields_json_lost *lost)
+static void put_track(struct json_out *o, const struct event *e, struct fields_json_lost *lost)
 {
+	const struct track *const k = e->track;
 	const struct track *const base = k->lane > 0 ? k->parent : k;
 	const struct track *thread = base;
 
 	while (thread != NULL && (thread->is_child || thread->parent == NULL))
 		thread = thread->parent;
-	put_named(o, "process", "pid", track_process(k), lost);
-	put_named(o, "thread", "tid", thread, lost);
+	put_named(o, "process", "pid", e, track_process(k), lost);
+	put_named(o, "thread", "tid", e, thread, lost);
 	if (base->is_child)
-		put_text(o, "track", base->name, lost);
+		put_text(o, "track", event_track_name(e, base), lost);
 	if (k->lane > 0)
 		json_out_u64(o, "lane", k->lane);
 }
@@ -130,7 +131,7 @@ void event_json(struct json_out *o, const struct event *e, uint64_t zero, struct
 		put_text(o, "name", e->name, lost);
 		put_text(o, "category", e->cls->category, lost);
 		if (e->track != NULL)
-			put_track(o, e->track, lost);
+			put_track(o, e, lost);
 	}
 	json_out_u64_or_string(o, "offset", e->offset);
 }

@@ -5,6 +5,7 @@
 #include "format/ledger.h"
 #include "model/batch.h"
 #include "model/batch_fill.h"
+#include "model/event_traits.h"
 #include "model/trace_engine.h"
 
 /* ---- pseudonyms (anonymise.c) ---- */
@@ -117,7 +118,7 @@ uint32_t cost_prefix(struct slice s, uint32_t max);
  */
 #define REPEATS_SHORT 256U
 #define REPEATS_ENTRIES 256U
-#define REPEATS_LEAST 16U
+#define REPEATS_LEAST EVENT_SHORT_NAME
 #define REPEATS_FEW 4U
 #define REPEATS_FACTOR 32U
 #define REPEATS_REST 16U

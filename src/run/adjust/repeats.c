@@ -339,29 +339,21 @@ static bool cut_class(struct repeats *r, const struct cut *how, struct event *e)
 
 /* ---- tracks ---- */
 
-/* Cuts the names of a track and its ancestors, for all later events: writers that wrote a name have it whole,
- * those that write it with each event do not keep long ones. */
-static void cut_track(struct repeats *r, const struct cut *how, const struct track *k, uint64_t offset,
-                      struct recent recent[3])
+static void cut_track(struct repeats *r, const struct cut *how, struct event *e)
 {
-	for (; k != NULL; k = k->parent) {
-		struct slice name = k->name;
-		cut_text(r, how, &name, offset);
-		if (name.n == k->name.n || k->index >= r->trace->ntracks)
-			continue;
-		trace_change(r->trace);
-		r->trace->tracks[k->index]->name = name;
-		for (int i = 0; i < 3; i++)
-			memset(recent[i].track, 0, sizeof recent[i].track);
-	}
+	for (const struct track *k = e->track; k != NULL; k = k->parent)
+		if (cost_prefix(k->name, how->limits.text) != k->name.n) {
+			e->flags |= EVENT_SHORT;
+			add_loss(r, how->texts, e->offset);
+			return;
+		}
 }
 
 /* ---- events ---- */
 
-static bool cut_event(struct repeats *r, struct batch *b, const struct cut *how, struct event *e,
-                      struct recent recent[3])
+static bool cut_event(struct repeats *r, struct batch *b, const struct cut *how, struct event *e)
 {
-	cut_track(r, how, e->track, e->offset, recent);
+	cut_track(r, how, e);
 	cut_text(r, how, &e->name, e->offset);
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		struct field *const f = &b->fields[e->first_field + i];
@@ -387,11 +379,11 @@ static bool check_event(struct repeats *r, struct batch *b, struct event *e, str
 	c = (struct cost){ .texts = 0 };
 	cost_add_event(&recent[1], b, e, limits_of(r, 0), UINT64_MAX, &c);
 	if (fits(r, &c))
-		return cut_event(r, b, &cuts[0], e, recent);
+		return cut_event(r, b, &cuts[0], e);
 	c = (struct cost){ .texts = 0 };
 	cost_add_event(&recent[2], b, e, limits_of(r, 1), UINT64_MAX, &c);
 	spend(r, &c);
-	return cut_event(r, b, &cuts[1], e, recent);
+	return cut_event(r, b, &cuts[1], e);
 }
 
 static uint64_t allowance(uint64_t read, uint64_t factor)
