@@ -167,8 +167,6 @@ bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t
 	struct series_row *const l = calloc((size_t)set->n + 1, sizeof *l);
 	/* by counter: index of its first series in the list, if it has any */
 	size_t *const first = calloc((size_t)s->counters.names.n + 1, sizeof *first);
-	*rows = r;
-	*list = l;
 	if (r == NULL || l == NULL || first == NULL) {
 		free(tally);
 		free(r);
@@ -196,6 +194,8 @@ bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t
 	}
 	free(tally);
 	free(first);
+	*rows = r;
+	*list = l;
 	return true;
 }
 
