@@ -95,8 +95,8 @@ struct chrome_id {
 	bool local;              /* unique in its process only */
 };
 
-/* How spans (ph X) of a thread are listed: each after the spans around it, as Chromium and PyTorch do, or
- * after those within it, as clang does. */
+/* Order of nested spans (ph X) of a thread in the file.  Chromium and PyTorch write the outer span first,
+ * clang the inner one. */
 enum chrome_order { CHROME_ORDER_UNKNOWN, CHROME_OUTER_FIRST, CHROME_INNER_FIRST };
 
 #define CHROME_SPANS 16 /* enclosing spans of a thread, to find partial overlaps */
@@ -121,7 +121,7 @@ struct chrome_task {
 	uint32_t open;             /* for pairs.c: innermost B without its E, index + 1; 0: none */
 	struct chrome_span spans[CHROME_SPANS];
 	uint32_t nspans;
-	enum chrome_order nesting; /* of the latest spans of which one contains the other */
+	enum chrome_order span_order; /* of the latest spans of which one contains the other */
 };
 
 #define CHROME_WINDOW 65536U /* begins, ends and arrows that wait for the order of time */
@@ -322,12 +322,12 @@ struct chrome_reading {
 	struct event event; /* its ts, dur, phase and flags */
 
 	struct tabletext ids;   /* pid, or pid and tid -> tasks[] */
-	struct table64 threads; /* tid -> the first of tasks[]: for samples ... */
-	uint32_t nsampled;      /* ... of these */
+	struct table64 threads; /* tid -> the first of tasks[], for samples: of the first nsampled tasks */
+	uint32_t nsampled;
 	struct chrome_task **tasks;
 	uint32_t ntasks, tasks_cap;
 	struct chrome_task *overflow;        /* replaces all tasks beyond the limit */
-	enum chrome_order nesting;           /* that of any thread */
+	enum chrome_order span_order;        /* the latest of any thread */
 	char last_id[2 * CHROME_MAX_ID + 2]; /* key of tasks[last_task], the latest lookup */
 	uint32_t last_id_n, last_task;
 	bool is_ahead;                    /* a look-ahead pass */

@@ -360,12 +360,12 @@ static bool overlaps(struct chrome_reading *st, struct chrome_task *w, uint64_t 
 		const bool inside = from >= top.from && to <= top.to;
 		const bool around = from <= top.from && to >= top.to;
 		if (inside && around) {
-			*inner = (w->nesting != CHROME_ORDER_UNKNOWN ? w->nesting : st->nesting) !=
+			*inner = (w->span_order != CHROME_ORDER_UNKNOWN ? w->span_order : st->span_order) !=
 			         CHROME_INNER_FIRST;
 			return false;
 		}
 		if (inside || around)
-			w->nesting = st->nesting = inside ? CHROME_OUTER_FIRST : CHROME_INNER_FIRST;
+			w->span_order = st->span_order = inside ? CHROME_OUTER_FIRST : CHROME_INNER_FIRST;
 		if (inside)
 			break;
 		if (!around && from < top.to && to > top.from)
@@ -389,16 +389,18 @@ static uint8_t check_nesting(struct chrome_reading *st, struct chrome_task *w)
 
 	if (w == st->overflow)
 		return 0;
-	if (rec->ph == 'X' && rec->has_dur && rec->dur > 0) {
-		if (overlaps(st, w, rec->ts, rec->ts + rec->dur, &inner) && st->r->findings != NULL)
+	const bool is_cross = rec->ph == 'X' && rec->has_dur && rec->dur > 0 &&
+	                      overlaps(st, w, rec->ts, rec->ts + rec->dur, &inner);
+	if (st->r->findings != NULL) {
+		if (is_cross)
 			chrome_report(st, CHROME_RULE_OVERLAP, rec->p,
 			              "a span from %" PRId64 " to %" PRId64 " ns overlaps one before in part",
 			              (int64_t)(rec->ts - zero), (int64_t)(rec->ts + rec->dur - zero));
-	} else if (rec->ph != 'X' && st->r->findings != NULL) {
-		chrome_check_end(st, w);
+		if (rec->ph != 'X')
+			chrome_check_end(st, w);
+		if (rec->of[CHROME_BIND_ID].kind != JSON_ABSENT)
+			chrome_check_bound(st, w);
 	}
-	if (rec->of[CHROME_BIND_ID].kind != JSON_ABSENT && st->r->findings != NULL)
-		chrome_check_bound(st, w);
 	return inner ? EVENT_INNER : 0;
 }
 

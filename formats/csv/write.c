@@ -224,10 +224,6 @@ static void put_fields_cell(struct text *t, bool tabs, const struct field *field
 
 /* ---- shared cells ---- */
 
-/* Bytes of the cells of a track that are kept.  Longer ones are made for each row: many tracks can have a
- * process of a long name, and rows that repeat them too often have them cut (EVENT_SHORT). */
-#define MAX_CELLS 1024U
-
 /* Adds the cells of a process or thread: name and number; both are empty if k is NULL. */
 static void put_name_and_id(struct text *t, bool tabs, const struct event *e, const struct track *k,
                             struct text_lost *lost)
@@ -393,7 +389,7 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 	const struct kind *const kind = &kinds[event_kind(e)];
 	const struct slice *const cls = e->cls->declared, *const track = e->track->declared;
 	struct fields_json_lost lost = { .bad_text = 0 };
-	struct text_lost lost_text = { 0 };
+	struct text_lost lost_text = { 0 }, counted = { 0 }; /* counted: by csv_declare() */
 	const char separator = separator_of(st->tabs);
 	struct text *const t = &c->text;
 	char *p = text_reserve(t, ROW_BYTES);
@@ -417,7 +413,7 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 		p = text_put(p, track->p, track->n);
 	} else {
 		t->n = (size_t)(p - t->p);
-		put_track_cells(t, st->tabs, e, e->track, &lost_text);
+		put_track_cells(t, st->tabs, e, e->track, &counted);
 		if ((p = text_reserve(t, ROW_BYTES)) == NULL)
 			return;
 	}
@@ -482,7 +478,7 @@ static bool write_header(struct writer *w, struct chunk *chunk, bool tabs)
 			text_char(&chunk->text, separator_of(tabs));
 			struct text_lost lost = { 0 };
 			put_text_cell(&chunk->text, tabs, lifted_name(&st->lifted->columns[i]), &lost);
-			count_text_losses(chunk, lost, 0);
+			count_text_losses(chunk, lost, LOSS_NOWHERE);
 		}
 	}
 	text_str(&chunk->text, tabs ? "\n" : "\r\n");
@@ -508,7 +504,7 @@ static bool csv_declare(struct writer *w, const struct batch *b, struct chunk *c
 	for (uint32_t i = 0; ok && i < b->ntracks; i++) {
 		struct text t = { .p = NULL };
 		put_track_cells(&t, st->tabs, NULL, b->tracks[i], &lost);
-		if (t.n > MAX_CELLS)
+		if (t.n > TRACK_TEXT_KEPT)
 			text_clear(&t);
 		ok = (b->tracks[i]->declared = store_cells(st, &t)) != NULL;
 	}
@@ -519,7 +515,7 @@ static bool csv_declare(struct writer *w, const struct batch *b, struct chunk *c
 		text_char(&t, separator_of(st->tabs));
 		ok = (b->classes[i]->declared = store_cells(st, &t)) != NULL;
 	}
-	count_text_losses(chunk, lost, 0);
+	count_text_losses(chunk, lost, LOSS_NOWHERE);
 	return ok;
 }
 

@@ -49,7 +49,7 @@ static unsigned put_repaired_text(struct text *t, struct slice s)
 	return found;
 }
 
-/* Adds a text and its NUL to a packet.  Losses are counted in the chunk. */
+/* Adds a text and its NUL to a packet.  Losses are counted in the chunk, unless it is NULL. */
 static void put_text(struct text *t, struct slice s, struct chunk *chunk, uint64_t offset)
 {
 	const bool plain = (s.flags & SLICE_JSON) != 0;
@@ -63,20 +63,16 @@ static void put_text(struct text *t, struct slice s, struct chunk *chunk, uint64
 		return;
 	}
 	const unsigned found = put_repaired_text(t, s);
-	if ((found & TEXT_NUL) != 0)
+	if (chunk != NULL && (found & TEXT_NUL) != 0)
 		ctf_lose(chunk, CTF_TEXT_NUL, offset);
-	if ((found & TEXT_NOT_UTF8) != 0)
+	if (chunk != NULL && (found & TEXT_NOT_UTF8) != 0)
 		ctf_lose(chunk, CTF_BAD_TEXT, offset);
 	text_char(t, '\0');
 }
 
 /* ---- tracks ---- */
 
-/* Bytes of a context that is kept.  A longer one is made for each event: many tracks can have a process of a
- * long name, and events that repeat them too often have them cut (EVENT_SHORT). */
-#define MAX_CONTEXT 1024U
-
-/* Renders the context of an event (NULL: of all) of a track into st->scratch. */
+/* Renders the context of an event into st->scratch.  e NULL: of all events of the track; counts losses. */
 static struct slice make_context(struct ctf_state *st, const struct event *e, const struct track *t)
 {
 	const struct track *const process = track_process(t), *const thread = track_thread(t);
@@ -90,9 +86,10 @@ static struct slice make_context(struct ctf_state *st, const struct event *e, co
 	(void)store_uint(p, has_tid ? thread->id : 0, 8, false);
 	text_clear(s);
 	text_add(s, ids, sizeof ids);
-	put_text(s, process->kind == TRACK_PROCESS ? event_track_name(e, process) : SLICE_LIT(""), &st->names,
-	         0);
-	put_text(s, event_track_name(e, t), &st->names, 0);
+	struct chunk *const chunk = e == NULL ? &st->names : NULL;
+	put_text(s, process->kind == TRACK_PROCESS ? event_track_name(e, process) : SLICE_LIT(""), chunk,
+	         LOSS_NOWHERE);
+	put_text(s, event_track_name(e, t), chunk, LOSS_NOWHERE);
 	return slice_of(s->p, s->n);
 }
 
@@ -103,7 +100,7 @@ static bool declare_track(struct ctf_state *st, struct track *t)
 
 	if (context == NULL || st->scratch.failed)
 		return false;
-	*context = arena_copy(&st->arena, s.n <= MAX_CONTEXT ? s : slice_of("", 0));
+	*context = arena_copy(&st->arena, s.n <= TRACK_TEXT_KEPT ? s : slice_of("", 0));
 	t->declared = context;
 	return context->p != NULL;
 }

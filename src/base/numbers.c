@@ -444,6 +444,14 @@ bool decimal_read_f64(struct slice s, double *v)
 	return end == text + s.n;
 }
 
+bool decimal_read_finite(struct slice s, double *v)
+{
+	const bool negative = s.n > 1 && s.p[0] == '-';
+
+	return s.n > 0 && s.p[negative] >= '0' && s.p[negative] <= '9' && decimal_read_f64(s, v) &&
+	       isfinite(*v);
+}
+
 /* ---- hexadecimal ---- */
 
 bool hex_number(struct slice s, uint64_t *v)

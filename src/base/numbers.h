@@ -55,6 +55,9 @@ double decimal_widen(double v);
  * false if it is no number, or longer than DECIMAL_TEXT_MAX. */
 bool decimal_read_f64(struct slice s, double *v);
 
+/* Reads a finite number that begins with a digit or a minus and a digit. */
+bool decimal_read_finite(struct slice s, double *v);
+
 /* ---- hexadecimal, with lower-case digits ---- */
 
 /* The value of a digit; -1: c is none. */

@@ -155,8 +155,7 @@ static size_t put_candidates(const struct getopt_table *t, const char *p, size_t
 	return found;
 }
 
-/* What an option has as its name in other programs: the option that is meant, if the command has it; or NULL.
- */
+/* Returns the command's option for a name that other programs use, or NULL. */
 static const char *meant_option(const struct getopt_table *t, const char *typed)
 {
 	static const struct {
@@ -199,8 +198,8 @@ static bool unknown_long_option(struct options *o, const struct getopt_table *t,
 	struct nearest near = { .typed = name + 2 };
 	for (size_t i = 0; i < t->n; i++)
 		nearest_add(&near, t->rows[i].name);
-	const char *const known = meant_option(t, near.typed), *const meant =
-	                                                           known != NULL ? known : near.name;
+	const char *const known = meant_option(t, near.typed);
+	const char *const meant = known != NULL ? known : near.name;
 	const struct command *const other = command_with(typed + 2, n);
 	show_path(&shown, name);
 	const size_t found = put_candidates(t, typed + 2, n, &list);
@@ -411,8 +410,12 @@ static bool check_output(struct options *o)
 
 void options_free(struct options *o)
 {
-	options_free_vocabularies(o);
+	say_useless_vocabularies(o);
+	for (size_t i = 0; i < o->nschemas; i++)
+		vocabulary_file_free(&o->schemas[i]);
+	o->nschemas = 0;
 	side_reports_free(o);
+	vocabularies_free(&o->vocabularies);
 	input_files_free(&o->files);
 }
 

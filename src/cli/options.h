@@ -87,7 +87,7 @@ struct options {
 
 void options_init(struct options *o, const struct command *cmd, int argc, char **argv);
 
-/* At the end of a command: warns of vocabularies that no trace had a use for. */
+/* Called at the end of a command: warns of vocabularies that apply to no trace. */
 void options_free(struct options *o);
 
 /* Parses all options; values of the command's own options are stored in `run`, as its rows state.  Returns
@@ -243,8 +243,9 @@ bool vocabulary_file_check(struct schema_file *file, finding_sink *sink, void *c
                            struct vocabulary_summary *summary, struct text *rest);
 void vocabulary_file_free(struct schema_file *file); /* frees the text */
 
-/* For options_free(). */
-void options_free_vocabularies(struct options *o);
+/* Warns, unless --quiet, of vocabularies that apply to no trace: their format, or their names of classes, may
+ * be wrong.  Some may be for the traces of other commands, but not all. */
+void say_useless_vocabularies(const struct options *o);
 
 /* ---- options about findings ---- */
 

@@ -348,7 +348,8 @@ static void put_near(struct text *t, const struct select_condition *c, const str
 	text_str(t, near->n > FOUND_SHOWN ? ", ..." : "");
 }
 
-/* Tables show processes and threads of one name with their number: "Renderer (4711)". */
+/* Names the option for a label such as "Renderer (4711)": tables add the number to names that are not unique.
+ */
 static void put_number(struct text *t, const struct select_condition *c)
 {
 	const size_t end = c->glob.n > 0 ? c->glob.n - 1 : 0;

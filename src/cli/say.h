@@ -89,7 +89,8 @@ void say_losses(const char *path, const struct ledger *l, bool each);
 /* For a trace without spans: names the command that shows its samples, if there are any; not with --quiet. */
 void say_samples(const struct options *o, const char *path, const struct trace *trace);
 
-/* Notes that n groups of the new side would be known without line and column, and the option that does it. */
+/* Notes the number of new groups whose names differ only in line and column from groups that are gone.  with:
+ * the option that ignores these. */
 void say_moved(uint64_t n, const char *with);
 
 /* Warns, unless --quiet, if traces are years apart: `then` ends the message.  Returns whether they are. */

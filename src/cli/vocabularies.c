@@ -71,30 +71,18 @@ void vocabulary_file_free(struct schema_file *file)
 	file->text.p = NULL;
 }
 
-/* Warns of vocabularies that no trace had a use for: their format, or their names of classes, may be wrong.
- * Some may be for the traces of other commands, but not all. */
-static void say_useless(const struct options *o)
+void say_useless_vocabularies(const struct options *o)
 {
-	bool fits = false;
+	bool fits = o->nschemas == 0 || !atomic_load(&o->schema_uses[0].added);
 
-	for (size_t i = 0; i < o->nschemas; i++) {
+	for (size_t i = 0; i < o->nschemas && !o->quiet; i++) {
 		const struct vocab_use *const use = &o->schema_uses[i];
 		fits |= atomic_load(&use->fits);
 		if (atomic_load(&use->looked) && !atomic_load(&use->applies))
 			say_of(o->schemas[i].path, "warning: none of its rules is for a class of the input");
 	}
-	if (!fits && o->nschemas > 0 && atomic_load(&o->schema_uses[0].added))
+	if (!fits && !o->quiet)
 		say_of(o->schemas[0].path, "warning: the vocabulary is for traces of another format");
-}
-
-void options_free_vocabularies(struct options *o)
-{
-	if (!o->quiet)
-		say_useless(o);
-	for (size_t i = 0; i < o->nschemas; i++)
-		vocabulary_file_free(&o->schemas[i]);
-	o->nschemas = 0;
-	vocabularies_free(&o->vocabularies);
 }
 
 bool options_read_vocabularies(struct options *o)

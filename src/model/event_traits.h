@@ -17,7 +17,7 @@ enum event_traits {
 	EVENT_GLOBAL = 64,   /* of an INSTANT: of the whole trace */
 	EVENT_PART = 128,    /* of raw events with WANT_WHOLE: it cannot be selected without other records */
 	EVENT_OUTSIDE = 128, /* of other events, with EVENT_LEFT_OUT: outside of the time window */
-	EVENT_SHORT = 128,   /* of events that are written: names of its tracks are cut: event_track_name() */
+	EVENT_SHORT = 128,   /* of events that are written: names of tracks are cut, see event_track_name() */
 };
 
 /* The first of n fields with this name; NULL: none.  f may be NULL if n is 0. */
@@ -92,6 +92,11 @@ static inline bool event_has_category(const struct event *e)
 /* ---- tracks ---- */
 
 #define EVENT_SHORT_NAME 16U /* bytes */
+
+/* Bytes of the text of a track that a writer keeps to repeat it with each event.  A longer one is made for
+ * each event: many tracks can have one process of a long name, and events that repeat it too often have it
+ * cut. */
+#define TRACK_TEXT_KEPT 1024U
 
 /* The name of its track, or of one above, in the row of an event; e NULL: whole. */
 static inline struct slice event_track_name(const struct event *e, const struct track *k)

@@ -77,14 +77,10 @@ static bool is_key(const struct json_walk *w, const char *name)
 /* Returns a number, or NaN.  Large numbers are written as strings. */
 static double parse_value(const struct json_token *v)
 {
-	const struct slice s = json_token_text(v);
-	const bool negative = s.n > 1 && s.p[0] == '-';
+	const bool is_number = v->kind == JSON_UINT || v->kind == JSON_NUMBER || v->kind == JSON_STRING;
 	double number;
 
-	if ((v->kind != JSON_UINT && v->kind != JSON_NUMBER && v->kind != JSON_STRING) || s.n == 0 ||
-	    s.p[negative] < '0' || s.p[negative] > '9')
-		return NAN;
-	return decimal_read_f64(s, &number) && isfinite(number) ? number : NAN;
+	return is_number && decimal_read_finite(json_token_text(v), &number) ? number : NAN;
 }
 
 /* Returns a number of at least 0, or NaN. */

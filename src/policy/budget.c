@@ -93,7 +93,7 @@ static struct row get_row(const struct rows *r, const struct stats *s, enum base
 /* ---- statistics of a row ---- */
 
 struct amount {
-	double v;      /* ns, events, bytes, events per second, or of a counter */
+	double v;      /* ns, events, bytes, events per second, or the value of a counter */
 	char text[96]; /* exact, with its unit */
 };
 

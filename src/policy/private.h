@@ -94,7 +94,7 @@ enum baseline_table {
 struct baseline_input;
 
 struct baseline_values {
-	double value; /* of the statistic: ns, events, bytes, events per second, or of a counter */
+	double value; /* of the statistic: ns, events, bytes, events per second, or of a counter's values */
 	double count; /* of spans */
 	double sum;   /* of their durations, ns; NaN: not known */
 };

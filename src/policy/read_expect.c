@@ -2,8 +2,6 @@
  * parsed after all keys of its budget. */
 #include "policy/private.h"
 
-#include <math.h>
-
 #include "base/numbers.h"
 
 /* ---- budgets ---- */
@@ -99,15 +97,6 @@ static bool read_min_time(struct policy_draft *d, const struct yaml_node *node, 
 	return policy_number(d, node, what, units_time, "a time such as 5ms", &b->budget->min_time);
 }
 
-/* Reads a decimal number, without the words and forms that strtod() has, too. */
-static bool read_value(struct slice s, double *v)
-{
-	const bool negative = s.n > 1 && s.p[0] == '-';
-
-	return s.n > 0 && s.p[negative] >= '0' && s.p[negative] <= '9' && decimal_read_f64(s, v) &&
-	       isfinite(*v);
-}
-
 static void parse_limit(struct policy_draft *d, struct budget_draft *b)
 {
 	struct policy_budget *const k = b->budget;
@@ -120,7 +109,7 @@ static void parse_limit(struct policy_draft *d, struct budget_draft *b)
 		form = "a number or a size such as 2GiB";
 		ok = units_bytes(k->limit_text, &n);
 		k->limit = (double)n;
-		ok = ok || read_value(k->limit_text, &k->limit);
+		ok = ok || decimal_read_finite(k->limit_text, &k->limit);
 	} else if (k->statistic == STATISTIC_RATE) {
 		form = "a rate such as 100/s";
 		ok = units_rate(k->limit_text, &k->limit);

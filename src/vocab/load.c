@@ -283,7 +283,7 @@ static bool commit(struct vocab_draft *d, uint32_t first)
 	       merge_names(&v->threads, &d->threads);
 }
 
-/* Lets look-ups note the use of the rules from `first` on.  Returns false on OOM. */
+/* Notes that a text was added, and assigns its use to the rules from `first` on.  Returns false on OOM. */
 static bool note_use(struct vocab *v, uint32_t first)
 {
 	if (v->use == NULL)

@@ -46,13 +46,13 @@ bool vocab_read_file(const char *path, struct findings *findings, char **text, s
 
 /* Whether the text of a vocabulary is of use.  Shared by vocabularies and threads. */
 struct vocab_use {
-	atomic_bool added;   /* to a vocabulary, of any format */
-	atomic_bool fits;    /* to one of its format */
-	atomic_bool looked;  /* a class looked for its rule, also among its own ... */
-	atomic_bool applies; /* ... and found one of them */
+	atomic_bool added;   /* the text was added to a vocabulary of any format */
+	atomic_bool fits;    /* it was added to one of the format that it states */
+	atomic_bool looked;  /* a class was compared with its rules */
+	atomic_bool applies; /* one of its rules is for a class */
 };
 
-/* Sets the use (NULL: none) that the next texts and look-ups of their rules note. */
+/* Sets where the use of the next texts is noted; NULL: nowhere. */
 void vocab_set_use(struct vocabulary *v, struct vocab_use *use);
 
 /* Adds the rules of a file's text after the existing rules.  A file for another format adds nothing.  *rules:

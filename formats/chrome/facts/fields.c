@@ -168,8 +168,8 @@ bool chrome_member_fields(struct chrome_reading *st, struct batch *b, struct eve
 struct chrome_frame {
 	struct slice name;
 	struct slice parent; /* id; p NULL: a root */
-	uint32_t caller;     /* its index, TABLE_NONE if there was none ... */
-	uint32_t known;      /* ... among so many frames */
+	uint32_t caller;     /* index of the parent; TABLE_NONE: not found among the first nsearched frames */
+	uint32_t nsearched;
 };
 
 void chrome_frames_free(struct chrome_frames *f)
@@ -242,9 +242,9 @@ static uint32_t find_caller(const struct chrome_frames *f, uint32_t i)
 {
 	struct chrome_frame *const of = &f->list[i];
 
-	if (of->caller == TABLE_NONE && of->known < f->n && of->parent.p != NULL) {
+	if (of->caller == TABLE_NONE && of->nsearched < f->n && of->parent.p != NULL) {
 		of->caller = find_frame(f, of->parent);
-		of->known = f->n;
+		of->nsearched = f->n;
 	}
 	return of->caller;
 }

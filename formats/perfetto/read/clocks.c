@@ -549,8 +549,8 @@ void pf_clocks_end(struct pf_state *st)
 		                          : left_out             ? PF_RULE_PIPE
 		                          : is_scoped(id)        ? PF_RULE_CLOCK_LATE_DELTA
 		                                                 : PF_RULE_CLOCK_LATE;
-		if ((st->limits & PF_FULL_CLOCKS) != 0 &&
-		    rule != PF_RULE_PIPE) /* its snapshot may be left out */
+		/* the snapshot of the clock may be left out */
+		if ((st->limits & PF_FULL_CLOCKS) != 0 && rule != PF_RULE_PIPE)
 			continue;
 		finding_add_times(st->findings, &perfetto_rules[rule], l->tally.offset, l->tally.record,
 		                  l->tally.count, "clock %" PRIu32 ": %s", id, what);

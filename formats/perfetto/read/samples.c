@@ -38,6 +38,15 @@ static bool has_text(struct pf_state *st, const struct pf_sequence *s, enum pf_t
 	return false;
 }
 
+static void parse_frame(struct pf_entry *frame)
+{
+	if (frame->is_parsed)
+		return;
+	frame->function = pf_number(frame->text, PF_frame_function_name_id);
+	frame->mapping = pf_number(frame->text, PF_frame_mapping_id);
+	frame->is_parsed = true;
+}
+
 static bool check_frame(struct pf_state *st, const struct pf_sequence *s, uint64_t iid)
 {
 	struct pf_entry *const frame = entry_of(st, s, PF_FRAMES, iid);
@@ -48,15 +57,15 @@ static bool check_frame(struct pf_state *st, const struct pf_sequence *s, uint64
 	}
 	if (frame->is_checked)
 		return true;
-	const uint64_t mapping_iid = pf_number(frame->text, PF_frame_mapping_id);
-	const struct pf_entry *const mapping = entry_of(st, s, PF_MAPPINGS, mapping_iid);
-	if (mapping_iid != 0 && mapping == NULL) {
+	parse_frame(frame);
+	const struct pf_entry *const mapping = entry_of(st, s, PF_MAPPINGS, frame->mapping);
+	if (frame->mapping != 0 && mapping == NULL) {
 		pf_report(st, PF_RULE_STACK_MAPPING,
-		          "mapping %" PRIu64 " of frame %" PRIu64 " is not defined", mapping_iid, iid);
+		          "mapping %" PRIu64 " of frame %" PRIu64 " is not defined", frame->mapping, iid);
 		return false;
 	}
 	frame->is_checked =
-	    has_text(st, s, PF_FUNCTIONS, pf_number(frame->text, PF_frame_function_name_id)) &&
+	    has_text(st, s, PF_FUNCTIONS, frame->function) &&
 	    (mapping == NULL || has_text(st, s, PF_BUILD_IDS, pf_number(mapping->text, PF_mapping_build_id)));
 	return frame->is_checked;
 }
@@ -138,11 +147,8 @@ static void set_frame(struct pf_state *st, const struct pf_sequence *s, uint64_t
 	const struct slice bytes = frame != NULL ? frame->text : SLICE_NONE;
 	const struct pf_library *library = &no_library;
 
-	if (frame != NULL && !frame->is_parsed) {
-		frame->function = pf_number(bytes, PF_frame_function_name_id);
-		frame->mapping = pf_number(bytes, PF_frame_mapping_id);
-		frame->is_parsed = true;
-	}
+	if (frame != NULL)
+		parse_frame(frame);
 	const struct pf_entry *const name =
 	    frame != NULL ? entry_of(st, s, PF_FUNCTIONS, frame->function) : NULL;
 	struct pf_entry *const mapping = frame != NULL ? entry_of(st, s, PF_MAPPINGS, frame->mapping) : NULL;

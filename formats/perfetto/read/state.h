@@ -114,7 +114,7 @@ struct pf_entry {
 	};
 	uint64_t mapping;        /* of a frame that is parsed */
 	bool is_parsed;          /* of a frame */
-	bool is_checked, is_cut; /* of a call stack; also of a frame: checked without a finding */
+	bool is_checked, is_cut; /* of a call stack; is_checked: also of a frame without a finding */
 	uint32_t shown;          /* of a cut call stack: where the frames begin that events have */
 };
 
@@ -278,8 +278,8 @@ struct pf_description {
 	int64_t tid, multiplier;
 	int32_t pid;
 	uint8_t kind, merge, unit, builtin; /* kind: enum pf_track_kind; builtin: type of a counter */
-	/* Of the first event in time, set by a look-ahead; of a counter otherwise: of its values, in the
-	 * memory of the trace.  p NULL: none. */
+	/* Name of the first event in time, set by a look-ahead; without one, of a counter: name of its
+	 * values, kept with the trace.  p NULL: none. */
 	struct slice first_name;
 	uint64_t first; /* time of that event */
 	uint64_t named; /* of a thread or process: time of the packet with its name */

@@ -1,4 +1,4 @@
-/* What a small part of a file is referred to by many others, is not read, copied or written as often. */
+/* Cost of records that many others refer to: they are read, copied and written once. */
 #include <criterion/criterion.h>
 
 #include "output/text.h"

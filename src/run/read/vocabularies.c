@@ -21,13 +21,14 @@ static void report_no_memory(const struct pipeline_job *job)
 	findings_free(&findings);
 }
 
-static bool add_file_text(struct vocabulary *v, const struct pipeline_job *job, const char *path,
-                          struct slice text)
+static bool add_file_text(struct vocabulary *v, const struct pipeline_job *job,
+                          const struct schema_file *file)
 {
 	struct findings findings;
 
-	job_findings(job, &findings, path);
-	const bool ok = vocab_add_text(v, text.p, text.n, &findings, NULL);
+	job_findings(job, &findings, file->path);
+	vocab_set_use(v, file->use);
+	const bool ok = vocab_add_text(v, file->text.p, file->text.n, &findings, NULL);
 	findings_free(&findings);
 	if (!ok && vocab_no_memory(v))
 		report_no_memory(job);
@@ -42,14 +43,10 @@ static struct vocabulary *load_vocabulary(const struct pipeline_job *job, const 
 
 	if (!ok)
 		report_no_memory(job);
-	for (size_t i = 0; ok && i < job->in.nschemas; i++) {
-		vocab_set_use(v, job->in.schemas[i].use);
-		ok = add_file_text(v, job, job->in.schemas[i].path, job->in.schemas[i].text);
-	}
-	if (ok && builtin.p != NULL) {
-		vocab_set_use(v, NULL);
-		ok = add_file_text(v, job, "(built in)", builtin);
-	}
+	for (size_t i = 0; ok && i < job->in.nschemas; i++)
+		ok = add_file_text(v, job, &job->in.schemas[i]);
+	if (ok && builtin.p != NULL)
+		ok = add_file_text(v, job, &(struct schema_file){ "(built in)", builtin, NULL });
 	if (ok)
 		return v;
 	vocab_free(v);
