@@ -356,7 +356,8 @@ static NOINLINE void put_lifted(const struct csv_state *st, const struct batch *
 {
 	for (uint32_t i = 0; i < st->lifted->n; i++) {
 		const enum lifted_type type = st->lifted->columns[i].type;
-		const struct value *const v = lifted_find(st->lifted, i, b, e);
+		struct path_value member;
+		const struct value *const v = lifted_find(st->lifted, i, b, e, &member);
 		text_char(&c->text, separator_of(st->tabs));
 		if (v == NULL)
 			continue;

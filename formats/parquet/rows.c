@@ -149,7 +149,8 @@ static void put_lifted(struct parquet_state *st, const struct batch *b, const st
 {
 	for (uint32_t i = 0; i < st->lifted.n; i++) {
 		const struct cell to = { st, &st->columns[COLS + i], st->lifted.columns[i].type, e, chunk };
-		const struct value *const v = lifted_find(&st->lifted, i, b, e);
+		struct path_value member;
+		const struct value *const v = lifted_find(&st->lifted, i, b, e, &member);
 		if (v != NULL && put_cell(&to, v))
 			continue;
 		count_loss(chunk, PARQUET_LOSS_ARG_TYPE, e->offset, v != NULL);

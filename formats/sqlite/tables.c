@@ -365,12 +365,13 @@ void sqlite_bind_lifted(struct sqlite_state *st, enum sqlite_table table, const 
 		const struct sqlite_target to = { table, tables[table].columns + 1 + (int)i, ledger,
 			                          e->offset };
 		const enum lifted_type type = st->lifted.columns[i].type;
-		const struct value *const v = lifted_find(&st->lifted, i, b, e);
+		struct path_value member;
+		const struct value *const v = lifted_find(&st->lifted, i, b, e, &member);
 		if (v == NULL)
 			sqlite_bind_null(st, table, to.column);
 		else if (lifted_is_number(type))
 			bind_number(st, to, type, v);
-		else if (type == LIFTED_TEXT && v->type == VALUE_STRING)
+		else if (type == LIFTED_TEXT && v->type == VALUE_STRING && v != &member.value)
 			sqlite_bind_text(st, table, to.column, value_text(v));
 		else
 			bind_scratch_text(st, to, type, v);

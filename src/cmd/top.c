@@ -12,7 +12,7 @@
 #include "cli/apart.h"
 #include "cli/say.h"
 #include "cmd/top.h"
-#include "model/event_traits.h"
+#include "format/field_path.h"
 
 #define TOP_DEFAULT 10
 #define TOP_MAX 10000        /* max items of a trace */
@@ -55,10 +55,11 @@ static bool find_group(struct top *t, const struct batch *b, const struct event 
 static void note_fields(struct top *t, const struct batch *b, const struct event *e)
 {
 	const struct shown_fields *const f = &t->run->fields;
+	struct path_value member;
 
 	for (unsigned i = 0; i < f->n; i++)
 		if ((t->lacking >> i & 1) != 0 &&
-		    field_find(b->fields + e->first_field, e->nfields, f->names[i]) != NULL)
+		    field_value(b->fields + e->first_field, e->nfields, f->names[i], &member) != NULL)
 			t->lacking &= ~(1U << i);
 }
 

@@ -249,13 +249,10 @@ bool json_token_is(const struct json_token *t, const char *text)
 	return *text == '\0';
 }
 
-struct slice json_unescape(struct arena *a, struct slice s)
+char *json_put_unescaped(char *to, struct slice s)
 {
-	char *const start = arena_alloc(a, s.n), *to = start;
 	const char *const e = s.p + s.n;
 
-	if (start == NULL)
-		return SLICE_NONE;
 	for (const char *p = s.p; p < e;) {
 		const uint32_t n = *p == '\\' ? json_escape_length(p, e) : 0;
 		if (n > 0) {
@@ -265,5 +262,13 @@ struct slice json_unescape(struct arena *a, struct slice s)
 			*to++ = *p++;
 		}
 	}
-	return textscan_slice(start, (uint32_t)(to - start));
+	return to;
+}
+
+struct slice json_unescape(struct arena *a, struct slice s)
+{
+	char *const start = arena_alloc(a, s.n);
+
+	return start == NULL ? SLICE_NONE
+	                     : textscan_slice(start, (uint32_t)(json_put_unescaped(start, s) - start));
 }

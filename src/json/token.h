@@ -179,8 +179,11 @@ static inline struct slice json_token_text(const struct json_token *t)
 /* Whether the token has this text, with or without escapes. */
 bool json_token_is(const struct json_token *t, const char *text);
 
-/* Returns a copy of a string in the arena, with its escapes replaced by their characters.  s: the bytes
- * between the quotes.  Invalid escapes are copied unchanged.  On OOM, p of the result is NULL. */
+/* Copies a string with its escapes replaced by their characters.  s: the bytes between the quotes.  Invalid
+ * escapes are copied unchanged.  Returns the end of the copy, which is not longer. */
+char *json_put_unescaped(char *to, struct slice s);
+
+/* The same in an arena.  On OOM, p of the result is NULL. */
 struct slice json_unescape(struct arena *a, struct slice s);
 
 /* Reads 1 to 16 hexadecimal digits.  Returns false if the text is anything else. */

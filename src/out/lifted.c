@@ -10,7 +10,6 @@
 
 #include "base/numbers.h"
 #include "base/scan.h"
-#include "model/event_traits.h"
 #include "output/text_json.h"
 
 /* ---- options ---- */
@@ -107,15 +106,16 @@ static void set_flag(atomic_bool *flag)
 		atomic_store_explicit(flag, true, memory_order_relaxed);
 }
 
-const struct value *lifted_find(struct lifted *l, uint32_t i, const struct batch *b, const struct event *e)
+const struct value *lifted_find(struct lifted *l, uint32_t i, const struct batch *b, const struct event *e,
+                                struct path_value *member)
 {
-	const struct field *const f =
-	    field_find(b->fields + e->first_field, e->nfields, lifted_name(&l->columns[i]));
+	const struct value *const v =
+	    field_value(b->fields + e->first_field, e->nfields, lifted_name(&l->columns[i]), member);
 
 	set_flag(&l->searched);
-	if (f != NULL)
+	if (v != NULL)
 		set_flag(&l->found[i]);
-	return f != NULL && f->value.type != VALUE_NONE ? &f->value : NULL;
+	return v != NULL && v->type != VALUE_NONE ? v : NULL;
 }
 
 uint32_t lifted_empty(const struct lifted *l)

@@ -3,13 +3,14 @@
 
 #include <stdatomic.h>
 
+#include "format/field_path.h"
 #include "format/fields_json.h"
 #include "format/option.h"
 #include "model/batch.h"
 
 /*
- * --column NAME[:TYPE]: fields of events that become columns of a table.  A value that the type of its column
- * cannot express is null there.
+ * --column NAME[:TYPE]: fields of events, and values at paths, that become columns of a table.  A value that
+ * the type of its column cannot express is null there.
  */
 #define LIFTED_MAX 32   /* columns */
 #define LIFTED_NAME 255 /* bytes of a name */
@@ -57,8 +58,9 @@ static inline struct slice lifted_name(const struct lifted_column *c)
 	return (struct slice){ c->name, c->size, SLICE_UTF8 };
 }
 
-/* Returns the value of column i, NULL if the event has none. */
-const struct value *lifted_find(struct lifted *l, uint32_t i, const struct batch *b, const struct event *e);
+/* Returns the value of column i, NULL if the event has none.  *member: memory for the value at a path. */
+const struct value *lifted_find(struct lifted *l, uint32_t i, const struct batch *b, const struct event *e,
+                                struct path_value *member);
 
 /* The number of columns that no event has a field for; 0 if there was no event. */
 uint32_t lifted_empty(const struct lifted *l);

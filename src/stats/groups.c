@@ -9,8 +9,9 @@
 #include "base/compiler.h"
 #include "base/match.h"
 #include "base/memory.h"
-#include "model/event_traits.h"
+#include "format/field_path.h"
 #include "model/number.h"
+#include "model/value.h"
 #include "stats/stats.h"
 
 /* ---- keys ---- */
@@ -174,17 +175,19 @@ static uint32_t track_value(struct group_values *v, const struct track *k)
 	return k->index;
 }
 
-static uint32_t field_value(struct group_values *v, const struct batch *b, const struct event *e,
-                            const char *name)
+static uint32_t argument_value(struct group_values *v, const struct batch *b, const struct event *e,
+                               const char *name)
 {
-	const struct field *const f = field_find(b->fields + e->first_field, e->nfields, slice_str(name));
+	struct path_value member;
+	const struct value *const value =
+	    field_value(b->fields + e->first_field, e->nfields, slice_str(name), &member);
 	char space[SELECT_VALUE_TEXT];
 
-	if (f == NULL)
+	if (value == NULL)
 		return text_value(v, SLICE_LIT(UNKNOWN));
-	if (f->value.type == VALUE_LIST || f->value.type == VALUE_MAP)
+	if (value_is_list(value))
 		return text_value(v, SLICE_LIT("(list)"));
-	struct slice text = select_value_text(&f->value, space);
+	struct slice text = select_value_text(value, space);
 	if (text.p == space) /* on the stack */
 		text.flags &= (uint32_t)~SLICE_STAYS;
 	return text_value(v, text);
@@ -214,7 +217,7 @@ static uint32_t value_of(struct stats *s, unsigned i, const struct batch *b, con
 	case GROUP_BY_ARG:
 		break;
 	}
-	return field_value(v, b, e, s->by.columns[i].head + strlen("arg:"));
+	return argument_value(v, b, e, s->by.columns[i].head + strlen("arg:"));
 }
 
 /* ---- groups ---- */
@@ -294,13 +297,15 @@ static bool number_of(const struct value *v, struct value *number)
 
 void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, const struct event *e)
 {
-	const struct field *const f = field_find(b->fields + e->first_field, e->nfields, s->sum_of);
+	struct path_value member;
+	const struct value *const value =
+	    field_value(b->fields + e->first_field, e->nfields, s->sum_of, &member);
 
-	if (f == NULL)
+	if (value == NULL)
 		return;
 	s->summed++;
 	struct value number;
-	if (!number_of(&f->value, &number))
+	if (!number_of(value, &number))
 		return;
 	s->summed_number = true;
 	const struct value *const v = &number;

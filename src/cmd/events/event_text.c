@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 #include "base/numbers.h"
+#include "format/field_path.h"
 #include "model/event.h"
-#include "model/event_traits.h"
 #include "out/field_names.h"
 #include "out/kind.h"
 #include "output/text_json.h"
@@ -165,6 +165,39 @@ static bool is_wanted(const struct shown_fields *which, const struct field *f)
 	return false;
 }
 
+static void put_field(struct text *t, bool json, const struct field *f, struct fields_json_lost *lost)
+{
+	const size_t before = t->n;
+
+	if (t->n > 0)
+		text_char(t, json ? ',' : ' ');
+	if (json) {
+		fields_json(t, f, 1, lost);
+	} else {
+		value_text_word(t, f->name);
+		text_char(t, '=');
+		value_text_put(t, &f->value);
+	}
+	if (t->n > MAX_FIELDS_TEXT)
+		t->n = before;
+}
+
+/* Values at paths, after the fields. */
+static void put_members(struct text *t, const struct shown_fields *which, const struct batch *b,
+                        const struct event *e, struct fields_json_lost *lost)
+{
+	const struct field *const own = b->fields + e->first_field;
+	struct path_value member;
+
+	for (unsigned i = 0; i < which->n; i++) {
+		const struct value *const v = field_find(own, e->nfields, which->names[i]) == NULL
+		                                  ? field_value(own, e->nfields, which->names[i], &member)
+		                                  : NULL;
+		if (v != NULL)
+			put_field(t, which->json, &(struct field){ which->names[i], *v }, lost);
+	}
+}
+
 struct slice shown_fields_put(struct text *t, const struct shown_fields *which, const struct batch *b,
                               const struct event *e)
 {
@@ -177,23 +210,10 @@ struct slice shown_fields_put(struct text *t, const struct shown_fields *which, 
 
 	text_clear(t);
 	t->failed |= fields == NULL && e->nfields > 0;
-	for (uint32_t i = 0; fields != NULL && i < e->nfields; i++) {
-		const struct field *const f = &fields[i];
-		const size_t before = t->n;
-		if (!is_wanted(which, &own[i]))
-			continue;
-		if (t->n > 0)
-			text_char(t, which->json ? ',' : ' ');
-		if (which->json) {
-			fields_json(t, f, 1, &lost);
-		} else {
-			value_text_word(t, f->name);
-			text_char(t, '=');
-			value_text_put(t, &f->value);
-		}
-		if (t->n > MAX_FIELDS_TEXT)
-			t->n = before;
-	}
+	for (uint32_t i = 0; fields != NULL && i < e->nfields; i++)
+		if (is_wanted(which, &own[i]))
+			put_field(t, which->json, &fields[i], &lost);
+	put_members(t, which, b, e, &lost);
 	arena_free(&a);
 	return slice_of(t->p, t->n);
 }

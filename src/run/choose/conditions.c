@@ -2,6 +2,7 @@
 #include "run/choose/select.h"
 
 #include "base/match.h"
+#include "format/field_path.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
 #include "model/number.h"
@@ -86,10 +87,17 @@ static bool value_matches(const struct select_condition *c, const struct value *
 
 static bool field_matches(const struct field *fields, uint32_t n, const struct select_condition *c)
 {
+	struct path_value member;
+	bool named = false;
+
 	for (uint32_t i = 0; i < n; i++)
-		if (slice_equal(fields[i].name, c->key) && value_matches(c, &fields[i].value))
-			return true;
-	return false;
+		if (slice_equal(fields[i].name, c->key)) {
+			named = true;
+			if (value_matches(c, &fields[i].value))
+				return true;
+		}
+	const struct value *const v = named ? NULL : field_value(fields, n, c->key, &member);
+	return v != NULL && value_matches(c, v);
 }
 
 bool select_meets(const struct select_condition *c, const struct batch *b, const struct event *e)

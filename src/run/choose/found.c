@@ -7,8 +7,8 @@
 
 #include "base/match.h"
 #include "base/table.h"
+#include "format/field_path.h"
 #include "model/event.h"
-#include "model/event_traits.h"
 #include "model/plan.h"
 #include "run/choose/select.h"
 
@@ -122,21 +122,20 @@ static void compare_id(struct select_near *near, const struct track *t)
 static void compare_fields(struct select_near *near, const struct select_condition *c,
                            const struct field *fields, uint32_t n)
 {
+	struct path_value member;
+	const struct value *const v = field_value(fields, n, c->key, &member);
 	char buffer[SELECT_VALUE_TEXT];
 
-	for (uint32_t i = 0; i < n; i++) {
-		const bool is_it = slice_equal(fields[i].name, c->key);
-		if (is_it && !near->has_key) {
-			near->has_key = true;
-			near->distance = SIZE_MAX;
-			near->best[0] = '\0';
-			near->n = 0;
-		}
-		if (is_it && fields[i].value.type < VALUE_LIST)
-			compare_text(near, select_value_text(&fields[i].value, buffer), c->glob);
-		else if (!near->has_key)
-			compare_text(near, fields[i].name, c->key);
+	if (v != NULL && !near->has_key) {
+		near->has_key = true;
+		near->distance = SIZE_MAX;
+		near->best[0] = '\0';
+		near->n = 0;
 	}
+	if (v != NULL && v->type < VALUE_LIST)
+		compare_text(near, select_value_text(v, buffer), c->glob);
+	for (uint32_t i = 0; i < n && !near->has_key; i++)
+		compare_text(near, fields[i].name, c->key);
 }
 
 static void compare_event(struct select_near *near, const struct select_condition *c, const struct batch *b,

@@ -1,0 +1,139 @@
+/* Values by path: members of objects, maps and lists in fields. */
+#include "format/field_path.h"
+
+#include "json/number.h"
+#include "json/token.h"
+#include "model/number.h"
+#include "model/value.h"
+
+/* The name at the start of a path, found so far, and what follows it. */
+struct step {
+	const void *at; /* what has the name; NULL: nothing */
+	uint32_t length;
+};
+
+/* Whether the path begins with the name, and no longer one was found. */
+static bool is_longer(const struct step *s, struct slice path, struct slice name)
+{
+	return name.n <= path.n && (s->at == NULL || name.n > s->length) &&
+	       (name.n == path.n || path.p[name.n] == '.') && memcmp(name.p, path.p, name.n) == 0;
+}
+
+static struct slice rest_of(struct slice path, uint32_t length)
+{
+	const uint32_t n = length < path.n ? length + 1 : length;
+
+	return slice_of(path.p + n, path.n - n);
+}
+
+/* Reads the number of an element.  Returns false if the path does not begin with one. */
+static bool element(struct slice path, uint64_t *number, uint32_t *length)
+{
+	const char *const dot = memchr(path.p, '.', path.n);
+
+	*length = dot != NULL ? (uint32_t)(dot - path.p) : path.n;
+	return *length > 0 && json_digits_any(path.p, *length, number);
+}
+
+/* ---- lists and maps ---- */
+
+/* Returns the value at the start of the path, and moves *path past it; NULL: none. */
+static const struct value *entry(const struct value *v, struct slice *path)
+{
+	struct step found = { 0 };
+	uint64_t number;
+
+	if (v->type == VALUE_LIST) {
+		if (element(*path, &number, &found.length) && number < v->count)
+			found.at = &v->values[number];
+	} else {
+		for (uint32_t i = 0; i < v->count; i++) {
+			const struct value *const key = &v->values[2 * (size_t)i];
+			if (key->type == VALUE_STRING && is_longer(&found, *path, value_text(key)))
+				found = (struct step){ key + 1, key->count };
+		}
+	}
+	*path = rest_of(*path, found.length);
+	return found.at;
+}
+
+/* ---- JSON text ---- */
+
+/* Returns the member or element at the start of the path, and moves *path past it; absent: none. */
+static struct json_token member(const struct json_token *of, struct slice *path)
+{
+	struct json_token found = { .kind = JSON_ABSENT };
+	struct step step = { 0 };
+	struct json_walk w = json_walk_again(of);
+	uint64_t number = 0;
+
+	if (*of->p == '[' && !element(*path, &number, &step.length))
+		return found;
+	while (json_walk_next(&w)) {
+		if (*of->p == '[') {
+			if (number-- > 0)
+				continue;
+			found = w.value;
+			break;
+		}
+		char plain[PATH_TEXT];
+		struct slice key = json_token_text(&w.key);
+		if (w.key.kind == JSON_ESCAPED && key.n <= sizeof plain)
+			key = slice_of(plain, (size_t)(json_put_unescaped(plain, key) - plain));
+		if (is_longer(&step, *path, key)) {
+			step = (struct step){ of, key.n };
+			found = w.value;
+		}
+	}
+	*path = rest_of(*path, step.length);
+	return found;
+}
+
+static void read_value(struct path_value *to, const struct json_token *t)
+{
+	const struct slice text = json_token_text(t);
+	uint64_t v;
+
+	to->value = value_json(slice_of(t->p, (size_t)(t->end - t->p)));
+	if (t->kind == JSON_STRING)
+		to->value = value_string(text);
+	else if (t->kind == JSON_ESCAPED && text.n <= sizeof to->text)
+		to->value =
+		    value_string(slice_of(to->text, (size_t)(json_put_unescaped(to->text, text) - to->text)));
+	else if (t->kind == JSON_TRUE || t->kind == JSON_FALSE)
+		to->value = (struct value){ .type = VALUE_BOOL, .u64 = t->kind == JSON_TRUE };
+	else if (t->kind == JSON_NULL)
+		to->value = (struct value){ .type = VALUE_NONE };
+	else if ((t->kind == JSON_UINT || t->kind == JSON_INT) && !slice_is(text, "-0") &&
+	         json_integer(text, &v))
+		to->value = t->kind == JSON_UINT ? value_u64(v)
+		                                 : (struct value){ .type = VALUE_I64, .i64 = (int64_t)v };
+}
+
+const struct value *field_path_find(const struct field *f, uint32_t n, struct slice path,
+                                    struct path_value *to)
+{
+	struct step found = { 0 };
+
+	for (uint32_t i = 0; i < n; i++)
+		if (is_longer(&found, path, f[i].name))
+			found = (struct step){ &f[i].value, f[i].name.n };
+	path = rest_of(path, found.length);
+	const struct value *v = found.at;
+	while (v != NULL && path.n > 0 && value_is_list(v))
+		v = entry(v, &path);
+	if (v == NULL || path.n == 0)
+		return v;
+	if (v->type != VALUE_JSON || v->count == 0)
+		return NULL;
+	struct json_token t = { v->p, v->p + v->count, *v->p == '{' ? JSON_OBJECT : JSON_ARRAY };
+	while (path.n > 0) {
+		if (t.kind != JSON_ABSENT && *t.p != '{' && *t.p != '[')
+			return NULL;
+		t = member(&t, &path);
+		if (t.kind == JSON_ABSENT)
+			return NULL;
+	}
+	read_value(to, &t);
+	return &to->value;
+}
