@@ -179,14 +179,14 @@ check: deps check-bench check-readme check-layers check-names check-width check-
 	@$(MAKE) --no-print-directory run-replay check-sweep
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/tracetool build-sanitize/tests \
 		build-sanitize/fuzz_replay
-	ASAN_OPTIONS=detect_leaks=0 TRACETOOL_BIN=build-sanitize/tracetool sh scripts/scratch.sh build-sanitize/tests --filter '!(host_*)/*'
+	ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1 TRACETOOL_BIN=build-sanitize/tracetool sh scripts/scratch.sh build-sanitize/tests --filter '!(host_*)/*'
 	@$(MAKE) --no-print-directory check-faults FAULTS_EVERY=2
 
 # What takes longer than CI may, one after the other.
 check-sweeps: check-threads check-viewers check-tables check-fuzz check-faults ## all samples on several threads and in viewers; fuzzing; all failing calls
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' check-faults FAULTS_EVERY=8
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/fuzz_replay
-	ASAN_OPTIONS=detect_leaks=0 build-sanitize/fuzz_replay $(wildcard testdata/*/good testdata/*/bad testdata/fuzz/*)
+	ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1 build-sanitize/fuzz_replay $(wildcard testdata/*/good testdata/*/bad testdata/fuzz/*)
 
 run-replay: $(BUILD)/fuzz_replay
 	$(BUILD)/fuzz_replay $(wildcard testdata/*/good testdata/*/bad testdata/fuzz/*)

@@ -25,6 +25,7 @@ struct making {
 	struct stats stats; /* statistics of all traces as one */
 	struct stats_tables tables;
 	struct stats sides[CHANGE_SIDES];
+	struct stats *runs[CHANGE_SIDES]; /* of `change`: the sides */
 	bool compared;
 	struct change change;
 	struct join join;
@@ -148,19 +149,20 @@ static bool compare(struct making *m)
 {
 	const bool two = m->run->against == NULL;
 	const struct trace_groups *const new = m->run->traces, *const old = two ? new : m->run->against;
-	struct stats *sides[CHANGE_SIDES] = { &m->sides[CHANGE_OLD], &m->sides[CHANGE_NEW] };
 
 	m->compared = true;
-	for (int i = 0; i < CHANGE_SIDES; i++)
-		stats_init(sides[i]);
+	for (int i = 0; i < CHANGE_SIDES; i++) {
+		stats_init(&m->sides[i]);
+		m->runs[i] = &m->sides[i];
+	}
 	if (!read_side(m, old, 0, two ? 1 : old->n, CHANGE_OLD) ||
 	    !read_side(m, new, two ? 1 : 0, new->n, CHANGE_NEW))
 		return false;
-	if (!stats_end(sides[CHANGE_OLD]) || !stats_end(sides[CHANGE_NEW]))
+	if (!stats_end(&m->sides[CHANGE_OLD]) || !stats_end(&m->sides[CHANGE_NEW]))
 		return false;
 	m->change = (struct change){ .floors = CHANGE_FLOORS };
 	for (int i = 0; i < CHANGE_SIDES; i++)
-		m->change.sides[i] = (struct change_side){ .runs = &sides[i], .nruns = 1 };
+		m->change.sides[i] = (struct change_side){ .runs = &m->runs[i], .nruns = 1 };
 	return change_make(&m->change);
 }
 
