@@ -13,9 +13,8 @@ struct text *json_out_value(struct json_out *o, const char *key)
 	if (o->comma)
 		text_char(t, ',');
 	if (key != NULL) {
-		text_char(t, '"');
-		text_str(t, key);
-		text_str(t, "\":");
+		text_json_string(t, slice_str(key));
+		text_char(t, ':');
 	}
 	o->comma = true;
 	return t;

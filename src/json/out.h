@@ -7,8 +7,7 @@
  * The only state is `comma`.  So any depth of nesting costs nothing, and a document can be written in parts:
  * a writer that starts with comma = true continues after an element.
  *
- * `key` is NULL for elements of an array and for the document,
- * else ASCII without characters to escape. */
+ * `key` is NULL for elements of an array and for the document. */
 struct json_out {
 	struct text *t;
 	bool comma; /* the next member or element needs a comma before it */
