@@ -204,7 +204,11 @@ bool reports_open(struct reports *r, struct options *o, const struct policy *pol
 		return false;
 	}
 	r->context = (struct report_context){
-		.tool = TOOL_NAME, .version = TOOL_VERSION, .policy = policy, .quiet = o->quiet
+		.tool = TOOL_NAME,
+		.version = TOOL_VERSION,
+		.command = o->cmd->name,
+		.policy = policy,
+		.quiet = o->quiet,
 	};
 	report_context_place(&r->context, r->folder != NULL ? r->folder : "/");
 	for (size_t i = 0; i < r->n; i++)

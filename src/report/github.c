@@ -129,7 +129,7 @@ const struct report_ops report_github = {
  * Markdown, as the summary of a CI job: counts, a table of the worst findings, and all others folded.  GitHub
  * accepts 1 MiB for all summaries of a step.
  */
-#define MARKDOWN_HEAD "### tracetool validate\n\n"
+#define MARKDOWN_HEAD "### tracetool "
 #define MAX_OPEN 20                   /* findings outside of a fold */
 #define MAX_BYTES ((size_t)192 << 10) /* size of the rows of one level */
 
@@ -180,7 +180,7 @@ static void put_rows(struct report *r)
 
 static void markdown_end(struct report *r, const struct report_totals *totals)
 {
-	text_str(&r->out, MARKDOWN_HEAD);
+	text_printf(&r->out, MARKDOWN_HEAD "%s\n\n", r->context->command);
 	report_put_sum(&r->out, totals);
 	if (r->dropped > 0)
 		text_printf(&r->out, "; %" PRIu64 " do not fit in this summary", r->dropped);

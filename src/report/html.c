@@ -93,10 +93,18 @@ static void file(struct report *r, const struct report_file *file)
 
 /* ---- the document ---- */
 
-static void put_head(struct report *r)
+static void put_title(struct report *r)
 {
 	const struct report_page *const page = r->context->page;
-	const char *const title = page != NULL && page->title != NULL ? page->title : "tracetool validate";
+
+	if (page != NULL && page->title != NULL)
+		put_visible(&r->out, page->title);
+	else
+		text_printf(&r->out, "tracetool %s", r->context->command);
+}
+
+static void put_head(struct report *r)
+{
 	struct text *const t = &r->out;
 
 	text_str(t, HTML_HEAD "<meta name=\"generator\" content=\"");
@@ -110,11 +118,11 @@ static void put_head(struct report *r)
 	    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	    "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
 	    page_asset_page_js.hash, page_asset_page_css.hash);
-	put_visible(t, title);
+	put_title(r);
 	text_str(t, "</title>\n<style>");
 	text_add(t, page_asset_page_css.text, page_asset_page_css.n);
 	text_str(t, "</style>\n</head>\n<body>\n<header>\n<h1>");
-	put_visible(t, title);
+	put_title(r);
 	text_str(t, "</h1>\n<p>Made by ");
 	put_visible(t, r->context->tool);
 	text_str(t, ".</p>\n</header>\n<main>\n");

@@ -233,12 +233,11 @@ static void file_end(struct report *r, const struct report_file *file)
 	s->bytes += r->out.n - from;
 }
 
-static const char head[] =
-    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tracetool validate\">\n";
+#define JUNIT_HEAD "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tracetool "
 
 static void begin(struct report *r)
 {
-	text_str(&r->out, head);
+	text_printf(&r->out, JUNIT_HEAD "%s\">\n", r->context->command);
 }
 
 static void end(struct report *r, const struct report_totals *totals)
@@ -256,7 +255,7 @@ static void free_state(struct report *r)
 
 const struct report_ops report_junit = {
 	.name = "junit",
-	.head = head,
+	.head = JUNIT_HEAD,
 	.state_size = sizeof(struct junit_state),
 	.begin = begin,
 	.file = file_end,

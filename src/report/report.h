@@ -11,7 +11,7 @@
 /* For report_html: the parts of the page beside the findings, made by `report`.  Texts are HTML, `data` is
  * JSON.  Zero-initialise. */
 struct report_page {
-	const char *title; /* visible text; NULL: the title for validate */
+	const char *title; /* visible text; NULL: tool and command */
 	struct text facts; /* before the findings, or after them if findings_first */
 	struct text sections, data;
 	bool findings_first;
@@ -23,6 +23,7 @@ void report_page_free(struct report_page *p);
 struct report_context {
 	const char *tool; /* its name and version */
 	const char *version;
+	const char *command;         /* of the tool, the heading of reports */
 	const struct policy *policy; /* of the run as a whole; a file may have another policy */
 	bool quiet;                  /* text and gcc: errors only */
 	/* set by report_context_place() */
