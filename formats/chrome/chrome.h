@@ -237,18 +237,13 @@ struct chrome_range {
 	uint64_t from, to;
 };
 
-/* Place of a finding. */
-struct chrome_place {
-	uint64_t offset, line, column, ordinal;
-};
-
 /* Damage that is skipped. */
 struct chrome_damage {
 	bool goes_on; /* continues after the last record */
 	bool is_new;  /* to be reported */
 	char first;
 	enum chrome_rule rule;
-	struct chrome_place place;
+	struct finding_place place;
 };
 
 /* An event that is longer than the window, which grows for it: valid up to at + bytes. */
@@ -517,7 +512,7 @@ void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char 
     PRINTF(4, 5);
 
 /* Returns the place of a position of the window, for a finding that is reported when the window has moved. */
-struct chrome_place chrome_place(struct chrome_reading *st, const char *at);
+struct finding_place chrome_place(struct chrome_reading *st, const char *at);
 
 /* Reports an event at a position of the window that is longer than --max-record. */
 void chrome_report_long(struct chrome_reading *st, const char *at);

@@ -387,8 +387,8 @@ void chrome_end(struct reader *r)
 		if (st->open[i].kind < END_OUT)
 			chrome_tally(st, of_kind[st->open[i].kind], st->open[i].offset);
 	for (unsigned i = 0; i < CHROME_TALLIES; i++)
-		finding_add_times(r->findings, &chrome_rules[tally_rows[i].rule], st->tallies[i].offset, 0,
-		                  st->tallies[i].count, "%s", tally_rows[i].text);
+		finding_add_tally(r->findings, &chrome_rules[tally_rows[i].rule], &st->tallies[i], "%s",
+		                  tally_rows[i].text);
 }
 
 void chrome_pairs_free(struct chrome_reading *st)

@@ -16,7 +16,7 @@ static uint64_t bytes_between(const struct chrome_reading *st, const char *from,
 }
 
 /* A record may have a finding for each of its members: lines are counted from the last finding on. */
-struct chrome_place chrome_place(struct chrome_reading *st, const char *at)
+struct finding_place chrome_place(struct chrome_reading *st, const char *at)
 {
 	struct chrome_counted *const c = &st->counted;
 	const char *last = NULL;
@@ -35,8 +35,8 @@ struct chrome_place chrome_place(struct chrome_reading *st, const char *at)
 		c->to = at;
 	}
 	const uint64_t offset = at == c->to ? c->offset : chrome_offset(st, at);
-	return (struct chrome_place){ offset, c->line.number, offset - c->line.start + 1,
-		                      st->r->records + (st->where == CHROME_IN_EVENTS) };
+	return (struct finding_place){ offset, c->line.number, offset - c->line.start + 1,
+		                       st->r->records + (st->where == CHROME_IN_EVENTS) };
 }
 
 void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
@@ -46,20 +46,16 @@ void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char 
 
 	if (st->r->findings == NULL)
 		return;
-	const struct chrome_place place = chrome_place(st, at);
+	const struct finding_place place = chrome_place(st, at);
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	finding_add_line(st->r->findings, &chrome_rules[rule], place.offset, place.line, place.column,
-	                 place.ordinal, "%s", text);
+	finding_add_line(st->r->findings, &chrome_rules[rule], place, "%s", text);
 }
 
 void chrome_report_long(struct chrome_reading *st, const char *at)
 {
-	const struct chrome_place place = chrome_place(st, at);
-
-	finding_add_line(st->r->findings, &input_rules[INPUT_RULE_RECORD_LIMIT], place.offset, place.line,
-	                 place.column, place.ordinal,
+	finding_add_line(st->r->findings, &input_rules[INPUT_RULE_RECORD_LIMIT], chrome_place(st, at),
 	                 "an event was not checked: it is longer than --max-record, %" PRIu64 " bytes",
 	                 st->r->max_record);
 }

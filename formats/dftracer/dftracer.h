@@ -72,11 +72,6 @@ enum dft_phase {
 
 /* ---- hosts, processes, names (names.c) ---- */
 
-/* A position in the trace, for findings. */
-struct dft_position {
-	uint64_t offset, line, column, record;
-};
-
 /* Hosts by number.  Zero-initialise to start. */
 struct dft_hosts {
 	struct tabletext index; /* as written -> 1, 2, ... */
@@ -129,9 +124,9 @@ struct dft_process {
 	struct slice host_name;  /* name of its host, from a hash; p NULL: not looked up */
 	uint32_t starts;         /* since the last `end` */
 	uint64_t records, calls; /* since the last `end`; calls exclude metadata */
-	struct dft_position start;
+	struct finding_place start;
 	uint64_t ids, first_id, last_id; /* different ids, the least and the greatest */
-	struct dft_position id_at;       /* the first record with an id */
+	struct finding_place id_at;      /* the first record with an id */
 	bool gap_reported;
 	const struct track *track; /* created when the first event needs it */
 };
@@ -326,7 +321,7 @@ extern const struct rule dft_rules[DFT_RULE_COUNT + 1]; /* ended by an id of NUL
 /* A finding that is reported once, at the end: a count, and position and text of the first occurrence. */
 struct dft_tally {
 	uint64_t count;
-	struct dft_position at;
+	struct finding_place at;
 	char text[40]; /* "": none */
 };
 
@@ -425,7 +420,7 @@ struct dft_clock {
 	bool has_epoch, is_rebased; /* of the last facts of tracetool, which start at `at` */
 	bool used;                  /* trace.epoch_ns is from them, and not from earlier ones */
 	uint64_t epoch_ns;          /* of their times; without has_epoch only the change by --rebase */
-	struct dft_position at;
+	struct finding_place at;
 };
 
 #define DFT_AHEAD_NAMES 3 /* keywords of the look-ahead pass: see fast.c */
@@ -448,7 +443,7 @@ struct dft_state {
 	struct class no_class; /* of records whose events are not wanted */
 
 	bool opened, closed; /* a `[` was read; a `]`, and no record after it */
-	struct dft_position closed_at;
+	struct finding_place closed_at;
 	bool wrapped, trailer; /* records are in {"traceEvents":[ ... ; that array has ended */
 	uint64_t trailer_start, trailer_bytes;
 
@@ -477,9 +472,9 @@ struct dft_state {
 
 /* ---- reporting ---- */
 
-static inline struct dft_position dft_record_position(const struct dft_record *rec)
+static inline struct finding_place dft_record_position(const struct dft_record *rec)
 {
-	return (struct dft_position){ rec->offset, rec->line, rec->column, rec->ordinal };
+	return (struct finding_place){ rec->offset, rec->line, rec->column, rec->ordinal };
 }
 
 /* Returns whether the next finding of the rule will be shown. */
@@ -489,27 +484,27 @@ static inline bool dft_shown(const struct dft_state *st, enum dft_rule rule)
 }
 
 /* Returns the position of a byte of the record. */
-static inline struct dft_position dft_byte_position(const struct dft_record *rec, const char *at)
+static inline struct finding_place dft_byte_position(const struct dft_record *rec, const char *at)
 {
 	const uint64_t into = (uint64_t)(at - rec->p);
 
-	return (struct dft_position){ rec->offset + into, rec->line, rec->column + into, rec->ordinal };
+	return (struct finding_place){ rec->offset + into, rec->line, rec->column + into, rec->ordinal };
 }
 
 /* Returns the position of a token of the record. */
-static inline struct dft_position dft_token_position(const struct dft_record *rec, struct dft_token t)
+static inline struct finding_place dft_token_position(const struct dft_record *rec, struct dft_token t)
 {
 	return dft_byte_position(rec, rec->p + t.at);
 }
 
-void dft_report(struct dft_state *st, enum dft_rule rule, struct dft_position at, const char *fmt, ...)
+void dft_report(struct dft_state *st, enum dft_rule rule, struct finding_place at, const char *fmt, ...)
     PRINTF(4, 5);
 
 void dft_report_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *rec);
 
-void dft_tally_first(struct dft_tally *t, struct dft_position position, struct slice text);
+void dft_tally_first(struct dft_tally *t, struct finding_place position, struct slice text);
 
-static inline void dft_tally_add(struct dft_state *st, enum dft_tallied which, struct dft_position position,
+static inline void dft_tally_add(struct dft_state *st, enum dft_tallied which, struct finding_place position,
                                  struct slice text)
 {
 	if (st->tallies[which].count++ == 0)

@@ -140,7 +140,7 @@ void dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const
 
 #define MAX_MESSAGE 900 /* bytes */
 
-void dft_report(struct dft_state *st, enum dft_rule rule, struct dft_position at, const char *fmt, ...)
+void dft_report(struct dft_state *st, enum dft_rule rule, struct finding_place at, const char *fmt, ...)
 {
 	char text[MAX_MESSAGE] = "";
 	va_list ap;
@@ -150,11 +150,10 @@ void dft_report(struct dft_state *st, enum dft_rule rule, struct dft_position at
 	if (dft_shown(st, rule))
 		vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	finding_add_line(st->r->findings, &dft_rules[rule], at.offset, at.line, at.column, at.record, "%s",
-	                 text);
+	finding_add_line(st->r->findings, &dft_rules[rule], at, "%s", text);
 }
 
-void dft_tally_first(struct dft_tally *t, struct dft_position position, struct slice text)
+void dft_tally_first(struct dft_tally *t, struct finding_place position, struct slice text)
 {
 	const uint32_t n = text.n < sizeof t->text ? text.n : (uint32_t)sizeof t->text - 1;
 

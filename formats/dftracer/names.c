@@ -107,7 +107,7 @@ struct dft_name {
 	uint32_t unnamed; /* uses that were shown as numbers */
 	uint8_t kind, source;
 	bool is_text;
-	struct dft_position first_use;
+	struct finding_place first_use;
 	uint32_t order; /* of its first use, among the names of the input */
 };
 

@@ -72,8 +72,7 @@ void d9_check_text(struct d9_state *st, const struct record *f, struct slice s, 
 static void report_tally(struct d9_state *st, enum d9_rule rule, const struct finding_tally *t,
                          const char *before, const char *after)
 {
-	finding_add_times(st->r->findings, &d9_rules[rule], t->offset, t->record, t->count,
-	                  "%s %" PRIu64 "%s", before, t->now, after);
+	finding_add_tally(st->r->findings, &d9_rules[rule], t, "%s %" PRIu64 "%s", before, t->now, after);
 }
 
 /* Reports st->tallies, at the end of an input. */

@@ -600,12 +600,12 @@ static void ht_end(struct reader *r)
 	if (r->in->p == r->in->end && r->in->last && !st->long_record.rest)
 		ht_check_unused(st);
 
-	finding_add_times(r->findings, &ht_rules[HT_RULE_ID_REPEATED], t->offset, t->record, t->count,
-	                  "event id %" PRIu64 " is repeated", t->now);
+	finding_add_tally(r->findings, &ht_rules[HT_RULE_ID_REPEATED], t, "event id %" PRIu64 " is repeated",
+	                  t->now);
 	t = &st->labels.unresolved;
 	if (st->classes.has_mapping && !st->labels.full)
-		finding_add_times(r->findings, &ht_rules[HT_RULE_LABEL_UNRESOLVED], t->offset, t->record,
-		                  t->count, "label %" PRIu64 " has no name%s", t->now,
+		finding_add_tally(r->findings, &ht_rules[HT_RULE_LABEL_UNRESOLVED], t,
+		                  "label %" PRIu64 " has no name%s", t->now,
 		                  st->labels.one_pass ? " yet, and the input cannot be read twice" : "");
 }
 

@@ -41,8 +41,11 @@ void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char 
 	if (st->faults != NULL)
 		add_fault(st, rule, at, text);
 	else
-		finding_add_line(st->r->findings, &ndjson_rules[rule], input_offset(in, at), st->number,
-		                 (uint64_t)(at - in->p) + st->before + 1, st->r->records + 1, "%s", text);
+		finding_add_line(st->r->findings, &ndjson_rules[rule],
+		                 (struct finding_place){ input_offset(in, at), st->number,
+		                                         (uint64_t)(at - in->p) + st->before + 1,
+		                                         st->r->records + 1 },
+		                 "%s", text);
 }
 
 const char *ndjson_quoted(struct quoted *q, const struct json_token *t)
@@ -471,8 +474,8 @@ static enum record_status pass_long_line(struct ndjson_reading *st, struct recor
 	st->too_long = feed == NULL && !(end == in->end && in->last);
 	st->lines += feed != NULL;
 	if (!st->too_long)
-		finding_add_line(st->r->findings, &input_rules[INPUT_RULE_RECORD_LIMIT], st->long_at,
-		                 st->number, 0, st->r->records,
+		finding_add_line(st->r->findings, &input_rules[INPUT_RULE_RECORD_LIMIT],
+		                 (struct finding_place){ st->long_at, st->number, 0, st->r->records },
 		                 "a line of %" PRIu64 " bytes was not checked: --max-record is %" PRIu64,
 		                 st->long_bytes, st->r->max_record);
 	return reader_pass_to(st->r, rec, end);

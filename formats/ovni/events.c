@@ -326,8 +326,7 @@ static const char *event_kind(bool jumbo)
 }
 
 #define REPORT(j, rule, a, ...)                                                                              \
-	finding_add_times((j), &ovni_rules[OVNI_RULE_##rule], (a)->tally.offset, (a)->tally.record,          \
-	                  (a)->tally.count, __VA_ARGS__)
+	finding_add_tally((j), &ovni_rules[OVNI_RULE_##rule], &(a)->tally, __VA_ARGS__)
 
 static void report_old(struct findings *j, const struct anomaly *a, const struct ovni_code *c,
                        const char *name)
@@ -396,8 +395,7 @@ void ovni_report_anomalies(const struct ovni_anomalies *all, const struct ovni_c
 		return;
 	for (uint32_t i = 0; i < all->n; i++)
 		report_anomaly(r->findings, &all->list[i], &codes->list[all->list[i].code]);
-	finding_add_times(r->findings, &ovni_rules[OVNI_RULE_UNKNOWN_EVENT], all->others.offset,
-	                  all->others.record, all->others.count,
+	finding_add_tally(r->findings, &ovni_rules[OVNI_RULE_UNKNOWN_EVENT], &all->others,
 	                  "further events are unknown or have an unexpected payload");
 }
 

@@ -73,16 +73,14 @@ static enum record_status read_header(struct ovni_state *st, struct record *rec)
 static void report_clocks(const struct ovni_state *st)
 {
 	struct findings *const j = st->r->findings;
-	const struct finding_tally *t = &st->unsorted;
 
-	finding_add_times(j, &ovni_rules[OVNI_RULE_NEEDS_SORTING], t->offset, t->record, t->count,
-	                  "clock %" PRIu64 " after %" PRIu64 " between OU[ and OU]", t->now, t->before);
-	t = &st->large;
-	finding_add_times(j, &ovni_rules[OVNI_RULE_CLOCK_LARGE], t->offset, t->record, t->count,
-	                  "clock %" PRIu64, t->now);
-	t = &st->below_zero;
-	finding_add_times(j, &ovni_rules[OVNI_RULE_CLOCK_BELOW_ZERO], t->offset, t->record, t->count,
-	                  "clock %" PRIu64 " with the offset %" PRId64 " of its host", t->now, st->offset);
+	finding_add_tally(j, &ovni_rules[OVNI_RULE_NEEDS_SORTING], &st->unsorted,
+	                  "clock %" PRIu64 " after %" PRIu64 " between OU[ and OU]", st->unsorted.now,
+	                  st->unsorted.before);
+	finding_add_tally(j, &ovni_rules[OVNI_RULE_CLOCK_LARGE], &st->large, "clock %" PRIu64, st->large.now);
+	finding_add_tally(j, &ovni_rules[OVNI_RULE_CLOCK_BELOW_ZERO], &st->below_zero,
+	                  "clock %" PRIu64 " with the offset %" PRId64 " of its host", st->below_zero.now,
+	                  st->offset);
 }
 
 /* Checks a stream that was read to its end: an open region, a missing OHe, no events at all. */

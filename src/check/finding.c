@@ -104,26 +104,26 @@ void finding_add(struct findings *j, const struct rule *rule, uint64_t offset, u
 	va_end(ap);
 }
 
-void finding_add_times(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
-                       uint64_t count, const char *fmt, ...)
+void finding_add_tally(struct findings *j, const struct rule *rule, const struct finding_tally *t,
+                       const char *fmt, ...)
 {
 	char detail[400];
 	va_list ap;
 
-	if (j == NULL || count == 0)
+	if (j == NULL || t->count == 0)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(detail, sizeof detail, fmt, ap);
 	va_end(ap);
 	j->summing = true;
 	/* with a scope, some of the sum may be outside of it */
-	finding_add(j, rule, offset, record, "%s; %" PRIu64 " in %s", detail, count,
+	finding_add(j, rule, t->offset, t->record, "%s; %" PRIu64 " in %s", detail, t->count,
 	            j->left_out != NULL ? "the whole trace" : "all");
 	j->summing = false;
 }
 
-void finding_add_line(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t line,
-                      uint64_t column, uint64_t record, const char *fmt, ...)
+void finding_add_line(struct findings *j, const struct rule *rule, struct finding_place at, const char *fmt,
+                      ...)
 {
 	va_list ap;
 
@@ -131,8 +131,11 @@ void finding_add_line(struct findings *j, const struct rule *rule, uint64_t offs
 		return;
 	va_start(ap, fmt);
 	add_finding(j,
-	            (struct finding){
-	                .rule = rule, .offset = offset, .line = line, .column = column, .record = record },
+	            (struct finding){ .rule = rule,
+	                              .offset = at.offset,
+	                              .line = at.line,
+	                              .column = at.column,
+	                              .record = at.record },
 	            fmt, ap);
 	va_end(ap);
 }

@@ -33,18 +33,16 @@ void finding_add(struct findings *j, const struct rule *rule, uint64_t offset, u
 void finding_add_v(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
                    const char *fmt, va_list ap) PRINTF(5, 0);
 
-/* Reports a finding in a text format.  line: from 1.  column: in bytes from 1; 0: the line as a whole. */
-void finding_add_line(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t line,
-                      uint64_t column, uint64_t record, const char *fmt, ...) PRINTF(7, 8);
+/* For text formats.  line: from 1.  column: in bytes from 1; 0: the line as a whole. */
+struct finding_place {
+	uint64_t offset, line, column, record;
+};
+void finding_add_line(struct findings *j, const struct rule *rule, struct finding_place at, const char *fmt,
+                      ...) PRINTF(4, 5);
 
-/* Reports one finding for a mistake that occurred `count` times; does nothing if count is 0. */
-void finding_add_times(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
-                       uint64_t count, const char *fmt, ...) PRINTF(6, 7);
-
-/* For finding_add_times(): the number of times, place and values of the first.  Zero-initialise. */
+/* A mistake that is reported once: the number of times, place and values of the first.  Zero-initialise. */
 struct finding_tally {
-	uint64_t count;
-	uint64_t offset, record;
+	uint64_t count, offset, record;
 	uint64_t now, before; /* values that disagree; 0 if unused */
 };
 
@@ -58,6 +56,10 @@ static inline void finding_tally_add(struct finding_tally *t, uint64_t offset, u
 	t->now = now;
 	t->before = before;
 }
+
+/* Reports one finding for a mistake that is counted; does nothing if the count is 0. */
+void finding_add_tally(struct findings *j, const struct rule *rule, const struct finding_tally *t,
+                       const char *fmt, ...) PRINTF(4, 5);
 
 /* Returns true if the next finding of a rule will be shown; if not, its message may be "". */
 bool finding_is_shown(const struct findings *j, const struct rule *rule);

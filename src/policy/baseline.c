@@ -298,16 +298,13 @@ static bool read_inputs(struct baseline_draft *d, const struct json_token *docum
 static void report_mistake(struct findings *findings, struct slice text, const char *at, const char *what,
                            const char *wrong)
 {
-	uint64_t line = 1;
-	const char *begin = text.p;
+	struct finding_place place = { .offset = (uint64_t)(at - text.p), .line = 1, .column = 1 };
 
-	for (const char *p = text.p; p < at; p++)
-		if (*p == '\n') {
-			line++;
-			begin = p + 1;
-		}
-	finding_add_line(findings, &policy_rules[POLICY_RULE_BAD_BASELINE], (uint64_t)(at - text.p), line,
-	                 (uint64_t)(at - begin) + 1, 0, "%s%s", what, wrong);
+	for (const char *p = text.p; p < at; p++) {
+		place.column = *p == '\n' ? 1 : place.column + 1;
+		place.line += *p == '\n';
+	}
+	finding_add_line(findings, &policy_rules[POLICY_RULE_BAD_BASELINE], place, "%s%s", what, wrong);
 }
 
 static struct policy_baseline *parse_report(struct slice text, struct findings *findings, bool *no_memory)

@@ -259,7 +259,7 @@ static void report(struct yaml_file *f, enum yaml_mistake which, uint32_t line, 
 		return;
 	f->mistakes++;
 	if (!finding_is_shown(f->findings, rule)) {
-		finding_add_line(f->findings, rule, 0, line, 0, 0, "%s", "");
+		finding_add_line(f->findings, rule, (struct finding_place){ .line = line }, "%s", "");
 		return;
 	}
 	vsnprintf(text, sizeof text, fmt, ap);
@@ -267,8 +267,10 @@ static void report(struct yaml_file *f, enum yaml_mistake which, uint32_t line, 
 	const char *begin = at;
 	while (begin > f->text.p && begin[-1] != '\n')
 		begin--;
-	finding_add_line(f->findings, rule, (uint64_t)(at - f->text.p), line, (uint64_t)(at - begin) + 1, 0,
-	                 "%s", text);
+	finding_add_line(
+	    f->findings, rule,
+	    (struct finding_place){ (uint64_t)(at - f->text.p), line, (uint64_t)(at - begin) + 1, 0 }, "%s",
+	    text);
 }
 
 void yaml_report_at(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column,

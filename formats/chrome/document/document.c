@@ -321,9 +321,8 @@ static enum record_status skip_damage(struct chrome_reading *st, struct record *
 	if (p == e && st->where == CHROME_AT_END)
 		d->rule = CHROME_RULE_TRAILING_DATA;
 	if (d->is_new)
-		finding_add_line(st->r->findings, &chrome_rules[d->rule], d->place.offset, d->place.line,
-		                 d->place.column, d->place.ordinal, "not part of an event: %s",
-		                 quoted(&q, slice_of(&d->first, 1)));
+		finding_add_line(st->r->findings, &chrome_rules[d->rule], d->place,
+		                 "not part of an event: %s", quoted(&q, slice_of(&d->first, 1)));
 	return chrome_end_gap(st, rec, CHROME_DROPPED, at, p);
 }
 

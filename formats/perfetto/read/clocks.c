@@ -524,8 +524,8 @@ static void check_late_events(struct pf_state *st)
 		if (t == PF_TIME_RANGE)
 			finding_tally_add(&range, e->offset, e->record, ts, 0);
 	}
-	finding_add_times(st->findings, &perfetto_rules[PF_RULE_TIME_RANGE], range.offset, range.record,
-	                  range.count, PF_RANGE_TEXT, (int64_t)range.now);
+	finding_add_tally(st->findings, &perfetto_rules[PF_RULE_TIME_RANGE], &range, PF_RANGE_TEXT,
+	                  (int64_t)range.now);
 }
 
 void pf_clocks_end(struct pf_state *st)
@@ -552,8 +552,8 @@ void pf_clocks_end(struct pf_state *st)
 		/* the snapshot of the clock may be left out */
 		if ((st->limits & PF_FULL_CLOCKS) != 0 && rule != PF_RULE_PIPE)
 			continue;
-		finding_add_times(st->findings, &perfetto_rules[rule], l->tally.offset, l->tally.record,
-		                  l->tally.count, "clock %" PRIu32 ": %s", id, what);
+		finding_add_tally(st->findings, &perfetto_rules[rule], &l->tally, "clock %" PRIu32 ": %s", id,
+		                  what);
 	}
 }
 

@@ -104,25 +104,26 @@ static bool is_unsorted(const struct pf_track *t)
 static void report_pipe(struct pf_state *st, bool (*differs)(const struct pf_track *t), const char *why)
 {
 	const struct pf_track *first = NULL;
-	uint64_t n = 0;
+	struct finding_tally tally = { .count = 0 };
 	char label[64];
 
-	for (uint32_t i = st->ntracks; i-- > 0;)
-		if (differs(st->tracks[i])) {
-			first = st->tracks[i];
-			n++;
-		}
+	for (uint32_t i = 0; i < st->ntracks; i++) {
+		const struct pf_track *const t = st->tracks[i];
+		if (!differs(t))
+			continue;
+		first = first != NULL ? first : t;
+		finding_tally_add(&tally, t->is_used ? t->offset : t->described_at,
+		                  t->is_used ? t->record : t->described_record, 0, 0);
+	}
 	if (first != NULL)
-		finding_add_times(st->findings, &perfetto_rules[PF_RULE_PIPE],
-		                  first->is_used ? first->offset : first->described_at,
-		                  first->is_used ? first->record : first->described_record, n, "%s: %s",
+		finding_add_tally(st->findings, &perfetto_rules[PF_RULE_PIPE], &tally, "%s: %s",
 		                  track_label(first, label), why);
 }
 
 void pf_nesting_end(struct pf_state *st)
 {
 	const struct pf_track *disordered = NULL; /* the first one */
-	uint64_t ndisordered = 0;
+	struct finding_tally unchecked = { .count = 0 };
 	char label[64];
 
 	for (uint32_t i = 0; i < st->ntracks; i++) {
@@ -138,14 +139,15 @@ void pf_nesting_end(struct pf_state *st)
 		if (is_settled(st, h))
 			continue;
 		if (h->rule == PF_RULE_LOG_THREAD || h->rule == PF_RULE_LEGACY_TRACK ||
-		    !h->track->desc.disordered)
+		    !h->track->desc.disordered) {
 			report_on(st, h);
-		else if (ndisordered++ == 0)
-			disordered = h->track;
+			continue;
+		}
+		disordered = disordered != NULL ? disordered : h->track;
+		finding_tally_add(&unchecked, h->track->offset, h->track->record, 0, 0);
 	}
 	if (disordered != NULL)
-		finding_add_times(st->findings, &perfetto_rules[PF_RULE_NOT_CHECKED], disordered->offset,
-		                  disordered->record, ndisordered,
+		finding_add_tally(st->findings, &perfetto_rules[PF_RULE_NOT_CHECKED], &unchecked,
 		                  "nesting is not checked: %s and others that have spans",
 		                  track_label(disordered, label));
 	if (pf_reads_once(st)) {

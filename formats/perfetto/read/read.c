@@ -373,16 +373,16 @@ static void hand_over(struct pf_state *st)
 static void end_reader(struct reader *r)
 {
 	struct pf_state *const st = r->state;
-	const struct finding_tally *const back = &st->time_back, *const flag = &st->needs_flag;
+	const struct finding_tally *const back = &st->time_back;
 
 	pf_undefined_end(st, NULL);
 	pf_clocks_end(st);
 	pf_tracks_end(st);
 	pf_nesting_end(st);
-	finding_add_times(st->findings, &perfetto_rules[PF_RULE_TIME_BACK], back->offset, back->record,
-	                  back->count, "%" PRIu64 " ns follows %" PRIu64 " ns", back->now, back->before);
-	finding_add_times(st->findings, &perfetto_rules[PF_RULE_NEEDS_FLAG], flag->offset, flag->record,
-	                  flag->count, "a name or category by number, without SEQ_NEEDS_INCREMENTAL_STATE");
+	finding_add_tally(st->findings, &perfetto_rules[PF_RULE_TIME_BACK], back,
+	                  "%" PRIu64 " ns follows %" PRIu64 " ns", back->now, back->before);
+	finding_add_tally(st->findings, &perfetto_rules[PF_RULE_NEEDS_FLAG], &st->needs_flag,
+	                  "a name or category by number, without SEQ_NEEDS_INCREMENTAL_STATE");
 	pf_facts(st);
 	set_clock(st, st);
 	if (st->ahead_pass) {

@@ -581,7 +581,7 @@ static void report_late(struct pf_state *st)
 		     (t->desc.has_parent && is_described_after(st, t->desc.parent, t->offset))))
 			finding_tally_add(&late, t->offset, t->record, t->uuid, 0);
 	}
-	finding_add_times(st->findings, &perfetto_rules[PF_RULE_PIPE], late.offset, late.record, late.count,
+	finding_add_tally(st->findings, &perfetto_rules[PF_RULE_PIPE], &late,
 	                  "track %" PRIu64 ": its descriptor or that of its parent comes later", late.now);
 }
 
