@@ -355,8 +355,7 @@ static int score_start(struct slice head)
 {
 	const char *p = head.p, *const end = head.p + head.n;
 
-	if (head.n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
-		p += 3;
+	p += utf8_has_mark(p, head.n) ? 3 : 0;
 	while (p < end &&
 	       (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n' || *p == '[' || *p == ']' || *p == '\0'))
 		p++;

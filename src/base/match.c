@@ -202,10 +202,11 @@ static bool is_literal(struct slice s)
 	return true;
 }
 
-static bool contains(struct slice text, struct slice name)
+bool slice_contains(struct slice text, struct slice name)
 {
+	if (name.n > text.n)
+		return false;
 	const char *const last = text.p + (text.n - name.n);
-
 	for (const char *p = text.p; p <= last; p++) {
 		p = memchr(p, name.p[0], (size_t)(last - p) + 1);
 		if (p == NULL)
@@ -228,7 +229,7 @@ static bool match_name(struct slice pattern, struct slice text, bool *fits)
 	if (text.n < name.n || (text.n > name.n && !any_before && !any_after))
 		*fits = false;
 	else if (any_before && any_after)
-		*fits = contains(text, name);
+		*fits = slice_contains(text, name);
 	else
 		*fits = memcmp(text.p + (any_before ? text.n - name.n : 0), name.p, name.n) == 0;
 	return true;

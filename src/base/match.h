@@ -35,6 +35,9 @@ static inline bool slice_is_one_of(struct slice a, const char *const *literals)
 	return *literals != NULL;
 }
 
+/* Whether the name, which is not empty, is in the text. */
+bool slice_contains(struct slice text, struct slice name);
+
 /* ---- order ---- */
 
 /* The order of bytes; a text comes before those that begin with it. */

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/match.h"
 #include "input/open.h"
 
 #define BYTES(s) s, sizeof(s) - 1
@@ -150,14 +151,6 @@ static const struct text_signature {
 	  { "a log of the network of Chromium", "netlog-viewer.appspot.com shows it" } },
 	{ "v1", "\nX ", { "a recording of heaptrack", "heaptrack_print prints it" } },
 };
-
-static bool has_text(const char *p, size_t n, const char *text)
-{
-	for (const size_t size = strlen(text); n >= size; p++, n--)
-		if (memcmp(p, text, size) == 0)
-			return true;
-	return false;
-}
 
 static bool is_blank(char c)
 {
@@ -320,7 +313,9 @@ const struct input_foreign *input_foreign_find(const char *p, size_t n)
 		return found;
 	for (size_t i = 0; i < sizeof text_signatures / sizeof text_signatures[0]; i++) {
 		const struct text_signature *const s = &text_signatures[i];
-		if (begins_with(p, p + n, s->begin) && has_text(p, n < TEXT_LINE ? n : TEXT_LINE, s->text))
+		const struct slice head = slice_of(p, n < TEXT_LINE ? n : TEXT_LINE),
+		                   text = slice_str(s->text);
+		if (begins_with(p, p + n, s->begin) && (text.n == 0 || slice_contains(head, text)))
 			return &s->is;
 	}
 	for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)

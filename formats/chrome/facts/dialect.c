@@ -54,16 +54,7 @@ static const struct mark head_marks[] = {
 
 static bool holds(struct slice s, const char *text)
 {
-	const size_t n = strlen(text);
-
-	for (const char *p = s.p, *const e = s.p + s.n; (size_t)(e - p) >= n; p++) {
-		p = memchr(p, *text, (size_t)(e - p) - n + 1);
-		if (p == NULL)
-			return false;
-		if (memcmp(p, text, n) == 0)
-			return true;
-	}
-	return false;
+	return slice_contains(s, slice_str(text));
 }
 
 /* Searches n bytes, at most TAIL. */
