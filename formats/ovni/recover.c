@@ -123,8 +123,7 @@ static int compare_events(const void *a, const void *b)
 {
 	const struct held_event *const x = a, *const y = b;
 
-	return x->clock != y->clock ? (x->clock > y->clock) - (x->clock < y->clock)
-	                            : (x->at > y->at) - (x->at < y->at);
+	return x->clock != y->clock ? ORDER(x->clock, y->clock) : ORDER(x->at, y->at);
 }
 
 /* Brings the bytes of the events from `first` on, which begin at `from`, into the order of the events. */

@@ -295,10 +295,9 @@ static int compare_cpus(const void *a, const void *b)
 {
 	const struct ovni_cpu *const x = a, *const y = b;
 
-	if (x->loom != y->loom)
-		return x->loom < y->loom ? -1 : 1;
-	return x->index != y->index ? (x->index < y->index ? -1 : 1)
-	                            : (x->phyid > y->phyid) - (x->phyid < y->phyid);
+	return x->loom != y->loom     ? ORDER(x->loom, y->loom)
+	       : x->index != y->index ? ORDER(x->index, y->index)
+	                              : ORDER(x->phyid, y->phyid);
 }
 
 /* "from 0 to N - 1": in sorted order, the index of each CPU is its position.  Reports the first CPU of each

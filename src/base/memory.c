@@ -269,7 +269,7 @@ int compare_u64(const void *a, const void *b)
 {
 	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	return (x > y) - (x < y);
+	return ORDER(x, y);
 }
 
 #define DIGITS (1U << RADIX_BITS)

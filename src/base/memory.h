@@ -90,6 +90,9 @@ bool array_reach(void *list, uint32_t *n, uint32_t index, size_t size);
 
 /* ---- order of numbers ---- */
 
+/* Negative, 0 or positive, for qsort(). */
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
 /* Compares two uint64_t, for qsort(). */
 int compare_u64(const void *a, const void *b);
 

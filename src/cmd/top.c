@@ -244,7 +244,7 @@ static int by_arrival(const void *a, const void *b)
 	const uint64_t x = ((const struct joined_item *)a)->item->number,
 	               y = ((const struct joined_item *)b)->item->number;
 
-	return x < y ? -1 : x > y;
+	return ORDER(x, y);
 }
 
 /* Adds a group of a portion to that with the same values, and finds its number.  Returns false on OOM. */

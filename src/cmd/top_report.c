@@ -42,7 +42,7 @@ static int longest_group_first(const void *a, const void *b)
 	const struct longest_item *const x = ((const struct group_row *)a)->items,
 	                                 *const y = ((const struct group_row *)b)->items;
 
-	return x->length != y->length ? (x->length < y->length ? 1 : -1) : (x->number > y->number ? 1 : -1);
+	return x->length != y->length ? ORDER(y->length, x->length) : ORDER(x->number, y->number);
 }
 
 static uint64_t row_p99(const struct top *t, const struct group_row *g)

@@ -123,7 +123,6 @@ bool pending_compact(struct pending *p)
 	bool ok = true;
 
 	table64_free(&p->keys);
-	p->keys = (struct table64){ .slots = NULL };
 	for (uint32_t i = 0; i < p->n; i++)
 		if (!p->list[i].removed)
 			p->list[n++] = p->list[i];
@@ -297,13 +296,10 @@ static int compare_candidates(const void *x, const void *y)
 {
 	const struct candidate *const a = x, *const b = y;
 
-	if (a->hash != b->hash)
-		return a->hash < b->hash ? -1 : 1;
-	if (a->ts != b->ts)
-		return a->ts < b->ts ? -1 : 1;
-	if (a->dur != b->dur)
-		return a->dur < b->dur ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
+	return a->hash != b->hash ? ORDER(a->hash, b->hash)
+	       : a->ts != b->ts   ? ORDER(a->ts, b->ts)
+	       : a->dur != b->dur ? ORDER(a->dur, b->dur)
+	                          : ORDER(a->index, b->index);
 }
 
 static uint32_t collect_candidates(const struct differ *d, const struct pending *p, unsigned round,

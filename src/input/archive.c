@@ -404,7 +404,7 @@ static int by_path(const void *x, const void *y)
 	const struct member *const a = x, *const b = y;
 	const int order = strcmp(a->path, b->path);
 
-	return order != 0 ? order : (a->ordinal > b->ordinal) - (a->ordinal < b->ordinal);
+	return order != 0 ? order : ORDER(a->ordinal, b->ordinal);
 }
 
 /* The last file "a/b" with an ordinal below `end`; NULL: none. */

@@ -108,10 +108,10 @@ bool value_order(const struct value *a, const struct value *b, int *order)
 	if (!number_of(a, &x) || !number_of(b, &y))
 		return false;
 	if (x.real || y.real)
-		*order = (x.value > y.value) - (x.value < y.value);
+		*order = ORDER(x.value, y.value);
 	else if (x.negative != y.negative)
 		*order = x.negative ? -1 : 1;
 	else
-		*order = ((x.size > y.size) - (x.size < y.size)) * (x.negative ? -1 : 1);
+		*order = ORDER(x.size, y.size) * (x.negative ? -1 : 1);
 	return true;
 }

@@ -221,9 +221,7 @@ static int busiest_first(const void *a, const void *b)
 	const struct track_rank *const x = a, *const y = b;
 	const uint128 i = total_of(x->track->busy), j = total_of(y->track->busy);
 
-	if (i != j)
-		return i < j ? 1 : -1;
-	return (x->index > y->index) - (x->index < y->index);
+	return i != j ? ORDER(j, i) : ORDER(x->index, y->index);
 }
 
 static int by_process(const void *a, const void *b)
@@ -231,9 +229,7 @@ static int by_process(const void *a, const void *b)
 	const struct track_rank *const x = a, *const y = b;
 	const uint32_t i = track_process(x->track->track)->index, j = track_process(y->track->track)->index;
 
-	if (i != j)
-		return i > j ? 1 : -1;
-	return (x->index > y->index) - (x->index < y->index);
+	return i != j ? ORDER(i, j) : ORDER(x->index, y->index);
 }
 
 /* Chooses the busiest tracks, ordered by process, and widens bins until there are at most MAX_BINS. */
@@ -539,9 +535,7 @@ static int most_values_first(const void *a, const void *b)
 	const struct page_series *const x = *(const struct page_series *const *)a,
 	                                *const y = *(const struct page_series *const *)b;
 
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	return (x > y) - (x < y);
+	return x->count != y->count ? ORDER(y->count, x->count) : ORDER(x, y);
 }
 
 static void put_series(struct data *d, const struct page_series *s)

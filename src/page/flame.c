@@ -74,18 +74,16 @@ static int by_parent(const void *a, const void *b)
 {
 	const struct node_rank *const x = a, *const y = b;
 
-	if (x->parent != y->parent)
-		return x->parent > y->parent ? 1 : -1;
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	return (x->node > y->node) - (x->node < y->node);
+	return x->parent != y->parent ? ORDER(x->parent, y->parent)
+	       : x->total != y->total ? ORDER(y->total, x->total)
+	                              : ORDER(x->node, y->node);
 }
 
 static int descending(const void *a, const void *b)
 {
 	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	return (x < y) - (x > y);
+	return ORDER(y, x);
 }
 
 bool flame_visit(struct page_flame *f, uint32_t max, void (*visit)(void *ctx, const struct page_node *node),
@@ -178,11 +176,11 @@ static int most_samples_first(const void *a, const void *b)
 
 	for (unsigned s = PAGE_SIDES; s-- > 0;) {
 		if (x->self[s] != y->self[s])
-			return x->self[s] < y->self[s] ? 1 : -1;
+			return ORDER(y->self[s], x->self[s]);
 		if (x->total[s] != y->total[s])
-			return x->total[s] < y->total[s] ? 1 : -1;
+			return ORDER(y->total[s], x->total[s]);
 	}
-	return (x->frame > y->frame) - (x->frame < y->frame);
+	return ORDER(x->frame, y->frame);
 }
 
 /* Whether a node is inside another one of its name: its samples are in the total of that one. */

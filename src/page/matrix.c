@@ -41,9 +41,7 @@ int matrix_largest_first(const void *a, const void *b)
 {
 	const struct matrix_sum *const x = a, *const y = b;
 
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
-	return (x->what > y->what) - (x->what < y->what);
+	return x->ns != y->ns ? ORDER(y->ns, x->ns) : ORDER(x->what, y->what);
 }
 
 static void sum_add(struct matrix_sum *sums, uint32_t n, uint32_t what, const struct page_cell *c)

@@ -425,9 +425,7 @@ static int compare_group(const void *a, const void *b)
 {
 	const struct row *const x = a, *const y = b;
 
-	if (x->table != y->table)
-		return x->table < y->table ? -1 : 1;
-	return slice_compare(x->category, y->category);
+	return x->table != y->table ? ORDER(x->table, y->table) : slice_compare(x->category, y->category);
 }
 
 static void check_groups(struct budget_run *r, struct row *list, size_t n)

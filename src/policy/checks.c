@@ -144,7 +144,6 @@ static bool find_mask(struct policy_watch *w, const struct event *e, uint64_t *m
 	}
 	if (k->n == MAX_KNOWN) {
 		table64_free(&k->index);
-		k->index = (struct table64){ 0 };
 		k->n = 0;
 	}
 	*mask = match_events(w, e);
@@ -467,7 +466,7 @@ static int compare_point(const struct trace *trace, uint64_t ns, const struct po
 {
 	const int128 time = time_since(trace, ns, at->wall);
 
-	return time < at->ns ? -1 : time > at->ns;
+	return ORDER(time, at->ns);
 }
 
 static void check_epoch(const struct policy_verdict *v, const struct policy_epoch *e)

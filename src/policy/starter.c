@@ -257,7 +257,7 @@ static int compare_sum(const void *a, const void *b)
 {
 	const struct starter_row *const x = a, *const y = b;
 
-	return (x->sum < y->sum) - (x->sum > y->sum);
+	return ORDER(y->sum, x->sum);
 }
 
 /* Returns true if the category is written instead of names, which are positions in sources. */

@@ -12,9 +12,9 @@ static int by_rank(const void *a, const void *b)
 	const struct span_row *const x = a, *const y = b;
 	const int c = slice_compare(x->values[x->first], y->values[y->first]);
 
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? 1 : -1;
-	return c != 0 ? c : slices_compare(x->values, y->values, GROUP_KEYS_MAX);
+	return x->rank != y->rank ? ORDER(y->rank, x->rank)
+	       : c != 0           ? c
+	                          : slices_compare(x->values, y->values, GROUP_KEYS_MAX);
 }
 
 static void sort_spans(const struct span_columns *c, const struct stats *s, struct span_row *rows, size_t n)
@@ -33,9 +33,8 @@ static int by_count(const void *a, const void *b)
 {
 	const struct tally_row *x = a, *y = b;
 
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	return slices_compare(x->values, y->values, GROUP_KEYS_MAX);
+	return x->count != y->count ? ORDER(y->count, x->count)
+	                            : slices_compare(x->values, y->values, GROUP_KEYS_MAX);
 }
 
 /* The row of a group by its number, or NAMES_OTHER. */
@@ -141,9 +140,8 @@ static int by_counter(const void *a, const void *b)
 {
 	const struct series_row *x = a, *y = b;
 
-	if (x->series->counter != y->series->counter)
-		return x->series->counter < y->series->counter ? -1 : 1;
-	return (x->series > y->series) - (x->series < y->series);
+	return x->series->counter != y->series->counter ? ORDER(x->series->counter, y->series->counter)
+	                                                : ORDER(x->series, y->series);
 }
 
 /* The same, but by name: joint tables do not depend on the order of the traces. */

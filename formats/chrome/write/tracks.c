@@ -142,22 +142,17 @@ static int compare_names(struct slice a, struct slice b)
 		return order;
 	a = slice_of(a.p + i, a.n - i);
 	b = slice_of(b.p + k, b.n - k);
-	return a.n != b.n ? (a.n > b.n) - (a.n < b.n) : slice_compare(a, b);
-}
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
+	return a.n != b.n ? ORDER(a.n, b.n) : slice_compare(a, b);
 }
 
 static int compare_roots(const struct track *a, const struct track *b)
 {
 	/* Tracks without an id of the system first: they are few and of more interest. */
-	int order = compare_numbers(a->has_id, b->has_id);
+	int order = ORDER(a->has_id, b->has_id);
 
 	if (order == 0)
-		order = a->has_id ? compare_numbers(a->id, b->id) : compare_names(a->name, b->name);
-	return order != 0 ? order : compare_numbers(a->index, b->index);
+		order = a->has_id ? ORDER(a->id, b->id) : compare_names(a->name, b->name);
+	return order != 0 ? order : ORDER(a->index, b->index);
 }
 
 static int compare_positions(const void *x, const void *y)
@@ -169,8 +164,7 @@ static int compare_positions(const void *x, const void *y)
 		return compare_roots(p, q);
 	if (a->root != b->root)
 		return a->root == p ? -1 : b->root == p ? 1 : compare_roots(a->root, b->root);
-	return a->child != b->child ? compare_numbers(a->child, b->child)
-	                            : compare_numbers(a->t->lane, b->t->lane);
+	return a->child != b->child ? ORDER(a->child, b->child) : ORDER(a->t->lane, b->t->lane);
 }
 
 bool chrome_put_order(const struct track *const *tracks, uint32_t ntracks, struct text *t)

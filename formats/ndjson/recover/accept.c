@@ -18,7 +18,7 @@ static int by_position(const void *a, const void *b)
 {
 	const struct ndjson_fault *const x = a, *const y = b;
 
-	return (x->at > y->at) - (x->at < y->at);
+	return ORDER(x->at, y->at);
 }
 
 /* Returns the first fault at or after p; the faults are sorted. */

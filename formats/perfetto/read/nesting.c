@@ -82,8 +82,8 @@ static int compare_deferred(const void *a, const void *b)
 {
 	const struct pf_deferred *const x = a, *const y = b;
 
-	return x->record != y->record   ? (x->record < y->record ? -1 : 1)
-	       : x->offset != y->offset ? (x->offset < y->offset ? -1 : 1)
+	return x->record != y->record   ? ORDER(x->record, y->record)
+	       : x->offset != y->offset ? ORDER(x->offset, y->offset)
 	                                : (int)x->rule - (int)y->rule;
 }
 
@@ -354,9 +354,9 @@ static int compare_flow_ends(const void *a, const void *b)
 {
 	const struct pf_flow_end *const x = a, *const y = b;
 
-	return x->key != y->key ? (x->key < y->key ? -1 : 1)
-	       : x->ts != y->ts ? (x->ts < y->ts ? -1 : 1)
-	                        : (x->order < y->order ? -1 : 1);
+	return x->key != y->key ? ORDER(x->key, y->key)
+	       : x->ts != y->ts ? ORDER(x->ts, y->ts)
+	                        : ORDER(x->order, y->order);
 }
 
 void pf_arrows_sort(struct pf_state *st)

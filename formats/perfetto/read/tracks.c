@@ -184,7 +184,6 @@ static const struct pf_member descriptor_members[] = {
 	PF_MEMBER(PF_descriptor_thread_ordering, struct descriptor, thread_order, U64),
 };
 
-/* The type in a ChromeThreadDescriptor or ChromeProcessDescriptor is field 1 in both. */
 static void read_descriptor(struct slice bytes, struct descriptor *x)
 {
 	*x = (struct descriptor){ .uuid = 0 };
@@ -207,7 +206,7 @@ static void read_descriptor(struct slice bytes, struct descriptor *x)
 		PF_READ(x->counter, counter_members, &x->desc);
 	x->desc.pid = x->task.pid;
 	x->desc.tid = x->task.tid;
-	const uint64_t type = pf_number(x->chrome, PF_chrome_thread_thread_type);
+	const uint64_t type = pf_number(x->chrome, PF_chrome_thread_thread_type); /* or that of a process */
 	const struct slice chrome_name =
 	    x->chrome_field == PF_descriptor_chrome_thread ? pf_chrome_thread(type) : pf_chrome_process(type);
 	if (x->chrome_field == PF_descriptor_chrome_process && pf_chrome_is_renderer(type)) {
@@ -530,10 +529,9 @@ static void find_lost(struct pf_state *st, uint32_t i, const struct root_search 
 		const bool loops = i != TABLE_NONE && s->marks[i] == MARK_OPEN;
 		lost = i == TABLE_NONE || s->marks[i] != MARK_GOOD;
 		depth = lost ? 0 : s->depths[i] + 1U;
-		if (loops || i == TABLE_NONE || s->marks[i] != MARK_LOST)
-			if (lost)
-				report_lost(st, loops ? st->tracks[s->path[0]] : t,
-				            loops ? PF_RULE_TD_LOOP : PF_RULE_TD_PARENT);
+		if (lost && (loops || i == TABLE_NONE || s->marks[i] != MARK_LOST))
+			report_lost(st, loops ? st->tracks[s->path[0]] : t,
+			            loops ? PF_RULE_TD_LOOP : PF_RULE_TD_PARENT);
 		break;
 	}
 	for (; n > 0; depth++) {
@@ -558,8 +556,7 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct track_place *const x = a, *const y = b;
 
-	return x->offset != y->offset ? (x->offset > y->offset) - (x->offset < y->offset)
-	                              : (x->uuid > y->uuid) - (x->uuid < y->uuid);
+	return x->offset != y->offset ? ORDER(x->offset, y->offset) : ORDER(x->uuid, y->uuid);
 }
 
 static bool is_described_after(const struct pf_state *st, uint64_t uuid, uint64_t offset)

@@ -253,7 +253,7 @@ static int by_path(const void *a, const void *b)
 	const struct stream *const x = *(struct stream *const *)a, *const y = *(struct stream *const *)b;
 	const int order = strcmp(x->source.location.path, y->source.location.path);
 
-	return order != 0 ? order : (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
+	return order != 0 ? order : ORDER(x->ordinal, y->ordinal);
 }
 
 /* The list is NULL without streams or on OOM; qsort() of NULL is undefined. */

@@ -69,7 +69,7 @@ static int by_value(const void *a, const void *b)
 {
 	const double x = ((const struct ranked *)a)->v, y = ((const struct ranked *)b)->v;
 
-	return (x > y) - (x < y);
+	return ORDER(x, y);
 }
 
 /* Sets the ranks; returns the sum of t^3 - t over all groups of t equal values. */

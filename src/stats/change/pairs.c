@@ -339,7 +339,7 @@ static int by_change(const void *a, const void *b)
 	const struct change_pair *const x = a, *const y = b;
 
 	if (x->distance != y->distance)
-		return x->distance < y->distance ? 1 : -1;
+		return ORDER(y->distance, x->distance);
 	if (x->ratio < y->ratio || x->ratio > y->ratio)
 		return x->ratio < y->ratio ? 1 : -1;
 	const int c = slices_compare(x->keys, y->keys, GROUP_KEYS_MAX);

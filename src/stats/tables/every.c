@@ -169,9 +169,9 @@ static int by_group(const void *a, const void *b)
 	const struct sorted *const x = a, *const y = b;
 	const int c = slices_compare(x->texts, y->texts, GROUP_KEYS_MAX);
 
-	if (c == 0 && x->row->who != y->row->who)
-		return x->row->who < y->row->who ? -1 : 1;
-	return c != 0 ? c : (x->row->interval > y->row->interval) - (x->row->interval < y->row->interval);
+	return c != 0                       ? c
+	       : x->row->who != y->row->who ? ORDER(x->row->who, y->row->who)
+	                                    : ORDER(x->row->interval, y->row->interval);
 }
 
 /* Value of the bar of a row: busy time of spans, number of async spans, mean of a counter. */

@@ -164,9 +164,8 @@ static int by_count(const void *a, const void *b)
 {
 	const struct flow_row *const x = a, *const y = b;
 
-	if (x->pair->count != y->pair->count)
-		return x->pair->count < y->pair->count ? 1 : -1;
-	return slices_compare(x->texts, y->texts, 4);
+	return x->pair->count != y->pair->count ? ORDER(y->pair->count, x->pair->count)
+	                                        : slices_compare(x->texts, y->texts, 4);
 }
 
 static const struct cell_column heads[] = {

@@ -117,11 +117,10 @@ static int most_lost_first(const void *a, const void *b)
 	const int c = slice_compare(x->name, y->name);
 	const uint64_t rest_x = x->lost_rest * y->units, rest_y = y->lost_rest * x->units;
 
-	if (x->lost != y->lost)
-		return x->lost < y->lost ? 1 : -1;
-	if (rest_x != rest_y)
-		return rest_x < rest_y ? 1 : -1;
-	return c != 0 ? c : slice_compare(x->category, y->category);
+	return x->lost != y->lost ? ORDER(y->lost, x->lost)
+	       : rest_x != rest_y ? ORDER(rest_y, rest_x)
+	       : c != 0           ? c
+	                          : slice_compare(x->category, y->category);
 }
 
 static const struct cell_column heads[] = {

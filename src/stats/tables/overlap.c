@@ -295,10 +295,9 @@ static int most_first(const void *a, const void *b)
 {
 	const struct overlap_inside *const x = a, *const y = b;
 
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	return x->outer != y->outer ? (x->outer < y->outer ? -1 : 1)
-	                            : (x->inner > y->inner) - (x->inner < y->inner);
+	return x->count != y->count   ? ORDER(y->count, x->count)
+	       : x->outer != y->outer ? ORDER(x->outer, y->outer)
+	                              : ORDER(x->inner, y->inner);
 }
 
 static bool put_inside(struct overlap_table *o, struct cells *c)

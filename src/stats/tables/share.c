@@ -237,9 +237,7 @@ static int busiest_first(const void *a, const void *b)
 {
 	const struct share_row *const x = a, *const y = b;
 
-	if (x->busy != y->busy)
-		return x->busy < y->busy ? 1 : -1;
-	return (x->track->index > y->track->index) - (x->track->index < y->track->index);
+	return x->busy != y->busy ? ORDER(y->busy, x->busy) : ORDER(x->track->index, y->track->index);
 }
 
 static const struct cell_column heads[] = {
