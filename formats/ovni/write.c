@@ -56,7 +56,6 @@ void ovw_flush(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk)
 	text_add(&chunk->text, s->held.p, s->held.n);
 	st->marks.held -= s->held.n;
 	text_free(&s->held);
-	s->held = (struct text){ .p = NULL };
 }
 
 static void retain(struct ovw_state *st, struct ovw_stream *s, const char *p, size_t n, struct chunk *chunk)

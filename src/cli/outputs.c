@@ -68,7 +68,7 @@ static void refuse_suffix(struct options *o, const char *out, const char *suffix
 	text_free(&known);
 }
 
-static const struct format *format_by_name_of(struct options *o, const char *out)
+static const struct format *format_of_output(struct options *o, const char *out)
 {
 	const struct format *const f = format_by_suffix(out);
 	const struct format *const lower = f == NULL ? format_in_lower_case(out) : NULL;
@@ -94,7 +94,7 @@ const struct format *output_format(struct options *o, const char *to, const char
 	struct text advice = { .p = NULL }; /* "--to takes one of NAME (SUFFIX ...), ..." */
 
 	if (to == NULL)
-		return format_by_name_of(o, out);
+		return format_of_output(o, out);
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		if ((*f)->writer == NULL)
 			continue;

@@ -272,9 +272,8 @@ static bool make(struct making *m, const char **paths)
 		job.in.operand = &traces->list[0].operand;
 	stats_tables_begin(&m->tables, &asked);
 	m->stats.tables = &m->tables;
-	if (m->run->against != NULL || traces->n == 2)
-		if (!compare(m))
-			return false;
+	if ((m->run->against != NULL || traces->n == 2) && !compare(m))
+		return false;
 	if (traces->n > 1) {
 		joined = join_traces(m, &job, &by_wall);
 		job.adjust.join = &m->join;

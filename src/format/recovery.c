@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/match.h"
+
 /* ---- output ---- */
 
 void recover_flush(struct recovery *rc)
@@ -54,14 +56,6 @@ static void list_gap(struct recovery *rc)
 	*gap = (struct recover_gap){ .length = 0 };
 }
 
-static bool is_structure(const struct recovery *rc, const struct rule *rule)
-{
-	for (const char *const *id = rc->ops->structure; *id != NULL; id++)
-		if (strcmp(*id, rule->id) == 0)
-			return true;
-	return false;
-}
-
 /* The number of findings shown for a rule is limited, but those about dropped bytes are always shown. */
 static void count_anew(struct findings *j, const struct rule *rule)
 {
@@ -73,7 +67,7 @@ static void count_anew(struct findings *j, const struct rule *rule)
 void recover_finding(struct recovery *rc, const struct finding *f)
 {
 	struct recover_gap *const gap = &rc->gap;
-	const bool structure = is_structure(rc, f->rule);
+	const bool structure = slice_is_one_of(slice_str(f->rule->id), rc->ops->structure);
 
 	if (structure)
 		count_anew(rc->r->findings, f->rule);

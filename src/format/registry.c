@@ -143,10 +143,7 @@ const struct format *format_of_suffix(const char *suffix)
 
 static bool is_among(const char *const *names, const char *name)
 {
-	for (size_t i = 0; names != NULL && names[i] != NULL; i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
+	return names != NULL && slice_is_one_of(slice_str(name), names);
 }
 
 const struct format *format_of_sidecar(const struct format *format, const char *name)

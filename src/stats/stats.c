@@ -323,7 +323,7 @@ bool stats_batch(struct stats *s, const struct batch *b)
 	const bool options = s->hist || s->examples.n > 0;
 
 	for (uint32_t i = 0; i < b->n; i++) {
-		const struct event *e = &b->events[i];
+		const struct event *const e = &b->events[i];
 
 		if (s->tables != NULL && !stats_tables_add(s->tables, s, b, e))
 			return false;
@@ -334,9 +334,8 @@ bool stats_batch(struct stats *s, const struct batch *b)
 			continue;
 		}
 		see_time(s, e);
-		if (e->track->index >= s->nseen || !s->seen[e->track->index])
-			if (!see_track(s, e->track))
-				return false;
+		if ((e->track->index >= s->nseen || !s->seen[e->track->index]) && !see_track(s, e->track))
+			return false;
 		if (!add_event(s, b, e, options))
 			return false;
 	}

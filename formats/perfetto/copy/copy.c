@@ -502,7 +502,6 @@ static void copy_waiting(struct pfc_copy *copy)
 	copy->replays = false;
 	copy->nrecords = 0;
 	text_free(&copy->waiting);
-	copy->waiting = (struct text){ .n = 0 };
 }
 
 static void add_waiting(struct pfc_copy *copy, struct slice bytes, struct copied rec)

@@ -422,7 +422,7 @@ static enum pf_time convert_in(struct pf_clocks *c, uint64_t key, uint64_t value
 	return ns > INT64_MAX ? PF_TIME_RANGE : PF_TIME_OK;
 }
 
-/* The same.  *late: no snapshot so far converts it. */
+/* Converts a time with the snapshots so far, else (*late) with those of the look-ahead. */
 static enum pf_time convert(struct pf_state *st, uint64_t key, uint64_t value, uint64_t *ts, bool *late)
 {
 	const enum pf_time t = convert_in(&st->clocks, key, value, ts);

@@ -436,7 +436,7 @@ static uint32_t sample_stack(struct pf_state *st, struct batch *b, const struct 
 	if (x->callstack != 0 || x->sample != PF_SAMPLE_OF_STACK || x != &st->event)
 		return pf_stack(st, x->sample == PF_SAMPLE_OF_HEAP ? &st->heap : st->sequence, b,
 		                x->callstack, f);
-	while (pf_wire_find(&w, PF_TAG(PF_stack_sample_callstack, PF_BYTES))) {
+	if (pf_wire_find(&w, PF_TAG(PF_stack_sample_callstack, PF_BYTES))) {
 		f[0] = (struct field){ SLICE_LIT("callstack"), pf_inline_stack(b, pf_wire_slice(&w)) };
 		return f[0].value.type != VALUE_NONE;
 	}

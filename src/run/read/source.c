@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/match.h"
 #include "base/table.h"
 #include "check/rules.h"
 #include "format/reader_modes.h"
@@ -138,14 +139,6 @@ static bool report_fault(struct findings *j, const struct input *in)
 	finding_add(j, rule, in->fault_offset, 0, "%s%s",
 	            strncmp(in->fault_text, "is ", 3) == 0 ? "the input " : "", in->fault_text);
 	return rule->level == LEVEL_ERROR;
-}
-
-static bool has_dialect(const struct format *format, const char *name)
-{
-	for (const char *const *d = format->dialects; d != NULL && *d != NULL; d++)
-		if (strcmp(*d, name) == 0)
-			return true;
-	return false;
 }
 
 static bool has_option(const struct format *format, const char *name)
@@ -283,7 +276,8 @@ static bool find_format(struct source *s)
 		report_unknown(s, looked);
 		(void)input_need(s->in, looked + 1); /* notices damage after few bytes */
 		s->format = before;                  /* that of the trace, if it has one already */
-	} else if (dialect != NULL && !has_dialect(s->format, dialect)) {
+	} else if (dialect != NULL && (s->format->dialects == NULL ||
+	                               !slice_is_one_of(slice_str(dialect), s->format->dialects))) {
 		finding_add(&s->findings, &input_rules[INPUT_RULE_WRONG_DIALECT], 0, 0,
 		            "the input is in format %s, which has no dialect %s", s->format->name, dialect);
 	} else if (before != NULL && s->format != before) {
