@@ -86,59 +86,47 @@ static int descending(const void *a, const void *b)
 	return ORDER(y, x);
 }
 
-bool flame_visit(struct page_flame *f, uint32_t max, void (*visit)(void *ctx, const struct page_node *node),
-                 void *ctx, uint32_t *shown, uint32_t *all)
+/* Sums the time of each node and those inside it: that of the side with more. */
+static void add_totals(const struct page_flame *f, uint64_t *totals)
 {
-	const uint32_t n = f->nnodes;
-	uint64_t *const totals = calloc((size_t)n * 2, sizeof *totals);
-	struct node_rank *const ranks = malloc((size_t)n * sizeof *ranks);
-	uint32_t *const first = calloc((size_t)n + 1, sizeof *first);
-	uint32_t kept = 0, path[PAGE_DEPTH + 2], depth = 0;
-	uint64_t least = 0, *const counts = totals != NULL ? totals + n : NULL;
-
-	*all = 0;
-	if (totals == NULL || ranks == NULL || first == NULL) {
-		free(totals);
-		free(ranks);
-		free(first);
-		return false;
-	}
-	for (uint32_t i = n - 1; i > 0; i--) { /* a parent precedes its children */
+	for (uint32_t i = f->nnodes - 1; i > 0; i--) { /* a parent precedes its children */
 		uint64_t sides[PAGE_SIDES] = { f->nodes[i].self[0], f->nodes[i].self[1] };
 		for (unsigned s = 0; s < PAGE_SIDES; s++)
 			page_add_saturating(&sides[s], f->nodes[i].waiting[s]);
 		page_add_saturating(&totals[i], sides[0] > sides[1] ? sides[0] : sides[1]);
 		page_add_saturating(&totals[f->nodes[i].parent], totals[i]);
 	}
-	if (n > max) {
-		uint64_t *const sorted = counts;
-		memcpy(sorted, totals, n * sizeof *totals);
-		qsort(sorted, n, sizeof *sorted, descending);
-		least = sorted[max] + 1;
-		for (uint32_t i = n - 1; i > 0; i--)
-			if (totals[i] < least) {
-				struct page_node *const up = &f->nodes[f->nodes[i].parent];
-				for (unsigned s = 0; s < PAGE_SIDES; s++) {
-					page_add_saturating(&up->self[s], f->nodes[i].self[s]);
-					page_add_saturating(&up->waiting[s], f->nodes[i].waiting[s]);
-				}
-			}
+}
+
+/* Adds all but the `max` nodes with the largest totals to their parents.  Returns the least total that is
+ * kept. */
+static uint64_t fold_small(struct page_flame *f, const uint64_t *totals, uint64_t *sorted, uint32_t max)
+{
+	const uint32_t n = f->nnodes;
+
+	if (n <= max)
+		return 0;
+	memcpy(sorted, totals, n * sizeof *totals);
+	qsort(sorted, n, sizeof *sorted, descending);
+	const uint64_t least = sorted[max] + 1;
+	for (uint32_t i = n - 1; i > 0; i--) {
+		struct page_node *const up = &f->nodes[f->nodes[i].parent];
+		for (unsigned s = 0; totals[i] < least && s < PAGE_SIDES; s++) {
+			page_add_saturating(&up->self[s], f->nodes[i].self[s]);
+			page_add_saturating(&up->waiting[s], f->nodes[i].waiting[s]);
+		}
 	}
-	memset(counts, 0, n * sizeof *counts);
-	for (uint32_t i = n - 1; i > 0; i--) { /* put_around() leaves nodes without spans: not shown */
-		page_add_saturating(&counts[i], f->nodes[i].count[0]);
-		page_add_saturating(&counts[i], f->nodes[i].count[1]);
-		page_add_saturating(&counts[f->nodes[i].parent], counts[i]);
-		*all += counts[i] > 0;
-	}
-	for (uint32_t i = 1; i < n; i++)
-		if (totals[i] >= least && counts[i] > 0)
-			ranks[kept++] = (struct node_rank){ i, f->nodes[i].parent, totals[i] };
-	if (kept > 0)
-		qsort(ranks, kept, sizeof *ranks, by_parent);
-	for (uint32_t i = kept; i-- > 0;)
-		first[ranks[i].parent] = i + 1;
-	/* path: positions in `ranks` */
+	return least;
+}
+
+/* Visits n nodes, sorted by parent, in preorder.  first: for each node the position + 1 of its first child in
+ * `ranks`; 0: none. */
+static void visit_ranks(const struct page_flame *f, const struct node_rank *ranks, uint32_t n,
+                        const uint32_t *first, void (*visit)(void *ctx, const struct page_node *node),
+                        void *ctx)
+{
+	uint32_t path[PAGE_DEPTH + 2], depth = 0; /* positions in `ranks` */
+
 	if (first[0] > 0)
 		path[depth++] = first[0] - 1;
 	while (depth > 0) {
@@ -149,18 +137,52 @@ bool flame_visit(struct page_flame *f, uint32_t max, void (*visit)(void *ctx, co
 			continue;
 		}
 		for (; depth > 0; depth--) {
-			const uint32_t at = path[depth - 1];
-			if (at + 1 < kept && ranks[at + 1].parent == ranks[at].parent) {
-				path[depth - 1] = at + 1;
+			const uint32_t next = path[depth - 1] + 1;
+			if (next < n && ranks[next].parent == ranks[next - 1].parent) {
+				path[depth - 1] = next;
 				break;
 			}
 		}
 	}
+}
+
+bool flame_visit(struct page_flame *f, uint32_t max, void (*visit)(void *ctx, const struct page_node *node),
+                 void *ctx, uint32_t *shown, uint32_t *all)
+{
+	const uint32_t n = f->nnodes;
+	uint64_t *const totals = calloc(n, sizeof *totals), *const counts = malloc(n * sizeof *counts);
+	struct node_rank *const ranks = malloc((size_t)n * sizeof *ranks);
+	uint32_t *const first = calloc(n, sizeof *first);
+	const bool ok = totals != NULL && counts != NULL && ranks != NULL && first != NULL;
+	uint32_t kept = 0;
+
+	*all = 0;
+	if (ok) {
+		add_totals(f, totals);
+		const uint64_t least = fold_small(f, totals, counts, max);
+		memset(counts, 0, n * sizeof *counts);
+		for (uint32_t i = n - 1; i > 0;
+		     i--) { /* put_around() leaves nodes without spans: not shown */
+			page_add_saturating(&counts[i], f->nodes[i].count[0]);
+			page_add_saturating(&counts[i], f->nodes[i].count[1]);
+			page_add_saturating(&counts[f->nodes[i].parent], counts[i]);
+			*all += counts[i] > 0;
+		}
+		for (uint32_t i = 1; i < n; i++)
+			if (totals[i] >= least && counts[i] > 0)
+				ranks[kept++] = (struct node_rank){ i, f->nodes[i].parent, totals[i] };
+		if (kept > 0)
+			qsort(ranks, kept, sizeof *ranks, by_parent);
+		for (uint32_t i = kept; i-- > 0;)
+			first[ranks[i].parent] = i + 1;
+		visit_ranks(f, ranks, kept, first, visit, ctx);
+	}
 	*shown = kept;
 	free(totals);
+	free(counts);
 	free(ranks);
 	free(first);
-	return true;
+	return ok;
 }
 
 /* ---- frames by name ---- */
