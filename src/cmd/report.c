@@ -219,7 +219,7 @@ static bool join_traces(struct making *m, struct pipeline_job *job, bool *by_wal
 	struct join *const j = &m->join;
 
 	if (m->run->traces->n > JOIN_MAX_TRACES) {
-		say("the page has the findings alone: there are %" PRIu32 " traces, more than %u",
+		say("the page has only the findings: there are %" PRIu32 " traces, more than %u",
 		    m->run->traces->n, JOIN_MAX_TRACES);
 		return false;
 	}

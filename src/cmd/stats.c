@@ -137,7 +137,7 @@ static void refuse_every(struct stats_run *run, const char *path, const struct s
 		    : unit == 1000000 ? "ms"
 		                      : "s");
 	else
-		say("stats: %s: --every %s makes more than %u rows: a longer time, or fewer groups",
+		say("stats: %s: --every %s makes more than %u rows: use a longer time or fewer groups",
 		    show_path(&shown, path), run->words_every, EVERY_ROWS);
 	run->run.status = worse(run->run.status, STATUS_USAGE);
 }

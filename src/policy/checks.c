@@ -500,7 +500,7 @@ static void check_points(const struct policy_verdict *v, const struct policy_tim
 		if (both[i]->line > 0 && both[i]->wall && !trace->epoch_known) {
 			policy_finding(
 			    v, POLICY_RULE_TIME_RANGE, 0, both[i]->line,
-			    "the wall time of events is not known, so not whether they are %s %.40s",
+			    "the wall time of events is not known: not checked whether they are %s %.40s",
 			    i == 0 ? "after" : "before", both[i]->text.p);
 			return;
 		}

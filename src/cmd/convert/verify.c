@@ -623,7 +623,7 @@ static bool verify_output(struct verify *v)
 	if (!compare_output(v))
 		say("%s: not written: it could not be read back", shown.s);
 	else if (v->refused > 0)
-		say("%s: not written: %" PRIu64 " event%s in what no loss declares", shown.s, v->refused,
+		say("%s: not written: %" PRIu64 " event%s, and no loss explains it", shown.s, v->refused,
 		    v->refused == 1 ? " differs" : "s differ");
 	else
 		return true;

@@ -133,7 +133,7 @@ static void expect_errors(void)
 	expect(NULL, NULL, STATUS_CLEAN, "");
 	expect(longer, NULL, STATUS_UNREADABLE, ": span draw at 5001101 ns: other duration\n");
 	expect(longer, NULL, STATUS_UNREADABLE, "--verify: input @2395, output @");
-	expect(longer, NULL, STATUS_UNREADABLE, "not written: 1 event differs in what no loss declares");
+	expect(longer, NULL, STATUS_UNREADABLE, "not written: 1 event differs, and no loss explains it");
 	expect(renamed, NULL, STATUS_UNREADABLE, ": other name\n");
 	expect(later, NULL, STATUS_UNREADABLE, "not in the output: span draw at 5001101 ns");
 }
@@ -373,8 +373,8 @@ static void expect_found(const char *in, const char *dir, enum damage d)
 		const bool seen = i > 0 && (lacks(honest) >> d & 1) == 0;
 		/* if losses allow some differences, the reported event may be any of those that differ */
 		const bool lossy = lacks(honest) != 0;
-		const char *const want = lossy ? " events differ in what no loss declares" : words[d];
-		const char *const one = lossy ? " event differs in what no loss declares" : want;
+		const char *const want = lossy ? " events differ, and no loss explains it" : words[d];
+		const char *const one = lossy ? " event differs, and no loss explains it" : want;
 		damage = both[i];
 		snprintf(out, sizeof out, "%s/%d-%d.%s", dir, d, i, honest->name);
 		const enum exit_status status = convert_damaged(in, out, said, sizeof said);
