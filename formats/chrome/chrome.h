@@ -638,9 +638,6 @@ struct json_token chrome_sample_pid(const struct chrome_reading *st);
 /* Returns true if the frames of this id are known. */
 bool chrome_knows_frame(struct chrome_reading *st, const struct json_token *id);
 
-/* Sets the list of names of a call stack, leaf first. */
-bool chrome_call_stack(const struct chrome_reading *st, struct batch *b, const struct json_token *id,
-                       struct value *stack);
 void chrome_frames_free(struct chrome_frames *f);
 
 /* ---- profile.c ---- */

@@ -240,14 +240,6 @@ static struct track *get_unnamed_process(struct heph_state *st, uint32_t stream)
 	return t;
 }
 
-static void set_id(struct track *t, const struct attributes *a)
-{
-	const struct value *const id = find_value(a, "id", VALUE_U64);
-
-	t->has_id = id != NULL;
-	t->id = id != NULL ? id->u64 : 0;
-}
-
 static struct track *add_thread(struct heph_state *st, const struct heph_packet *k, uint32_t stream,
                                 const struct attributes *a)
 {
@@ -279,8 +271,11 @@ static void read_track(struct heph_state *st, const struct heph_packet *k, uint3
 	struct track *const t = slice_is(find_text(a, "kind"), "process")
 	                            ? get_process(st, stream, find_text(a, "name"))
 	                            : add_thread(st, k, stream, a);
-	if (t != NULL)
-		set_id(t, a);
+	const struct value *const id = find_value(a, "id", VALUE_U64);
+	if (t != NULL) {
+		t->has_id = id != NULL;
+		t->id = id != NULL ? id->u64 : 0;
+	}
 	st->r->no_memory |= !enter_track(&st->tracks, (struct heph_track){ t, substream, stream, true });
 }
 

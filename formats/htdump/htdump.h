@@ -328,9 +328,6 @@ void ht_describe_end(struct ht_state *st, struct ht_class *c);
 /* Checks, at the end of the input, the classes that no event was of or contained. */
 void ht_check_unused(struct ht_state *st);
 
-/* Returns the index of the field that is the base of the class, or -1. */
-int32_t ht_class_base(const struct ht_class *c);
-
 /* Fills leaves, paths and blocks of a plan.  Returns false after a finding or on OOM; the plan may be partly
  * filled. */
 bool ht_unfold(struct ht_state *st, const struct record *rec, struct ht_plan *plan);

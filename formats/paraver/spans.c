@@ -314,11 +314,6 @@ static void open_span(struct paraver_state *st, uint32_t at, const struct parave
 	paraver_add_record(st, stack->row, s->now, stack->type, o.value, o.type, o.value);
 }
 
-static inline const struct paraver_type *type_at(const struct paraver_names *n, uint32_t number)
-{
-	return &n->types[number - PARAVER_FIRST_TYPE];
-}
-
 /* Ends the span that ends first. */
 static void close_span(struct paraver_state *st)
 {
@@ -328,7 +323,7 @@ static void close_span(struct paraver_state *st)
 	struct paraver_stack *const stack = &s->stacks[o->stack];
 
 	if (stack->type == 0) { /* async */
-		const uint32_t lane = type_at(&st->names, o->type)->lane;
+		const uint32_t lane = st->names.types[o->type - PARAVER_FIRST_TYPE].lane;
 		stack->busy[lane / 64] &= ~(UINT64_C(1) << lane % 64);
 		paraver_add_record(st, stack->row, o->end, o->type, 0, 0, 0);
 	} else {

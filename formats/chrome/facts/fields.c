@@ -6,6 +6,116 @@
 
 #include <stdlib.h>
 
+/* ---- call stacks ---- */
+
+#define MAX_FRAMES 262144u
+#define MAX_BYTES (16u << 20)
+#define MAX_STACK 512u /* frames of a call stack */
+
+struct chrome_frame {
+	struct slice name;
+	struct slice parent; /* id; p NULL: a root */
+	uint32_t caller;     /* index of the parent; TABLE_NONE: not found among the first nsearched frames */
+	uint32_t nsearched;
+};
+
+void chrome_frames_free(struct chrome_frames *f)
+{
+	tabletext_free(&f->ids);
+	free(f->list);
+}
+
+static struct slice frame_text(struct chrome_reading *of, struct chrome_reading *st,
+                               const struct json_token *t)
+{
+	const struct slice s = arena_copy(&of->r->trace->arena, chrome_text(&st->scratch, t));
+
+	of->frames.bytes += s.n;
+	of->r->no_memory |= s.p == NULL;
+	return s.p != NULL ? textscan_slice(s.p, s.n) : s;
+}
+
+static void add_frame(struct chrome_reading *of, struct chrome_reading *st, const struct json_token *key,
+                      const struct json_token *t)
+{
+	struct chrome_frames *const f = &of->frames;
+	struct chrome_frame frame = { .name = SLICE_LIT("?"), .caller = TABLE_NONE };
+
+	if (f->n == MAX_FRAMES || f->bytes > MAX_BYTES || t->kind != JSON_OBJECT)
+		return;
+	struct json_walk w = json_walk_again(t);
+	while (json_walk_next(&w)) {
+		const struct slice name = json_token_text(&w.key);
+		if (slice_is(name, "name"))
+			frame.name = frame_text(of, st, &w.value);
+		else if (slice_is(name, "parent"))
+			frame.parent = frame_text(of, st, &w.value);
+	}
+	const struct slice id = frame_text(of, st, key);
+	if (id.p == NULL || tabletext_get(&f->ids, id) != TABLE_NONE)
+		return; /* read before */
+	if (!array_reserve(&f->list, f->n, &f->cap, sizeof *f->list) || !tabletext_put(&f->ids, id, f->n))
+		of->r->no_memory = true;
+	else
+		f->list[f->n++] = frame;
+}
+
+void chrome_read_frames(struct chrome_reading *st, const struct json_token *t)
+{
+	struct json_walk w = json_walk_again(t);
+
+	if ((st->names_for->r->want & WANT_FIELDS) == 0 || st->has_frames)
+		return;
+	while (json_walk_next(&w)) {
+		if (st->scratch.used > 65536)
+			arena_reset(&st->scratch);
+		add_frame(st->names_for, st, &w.key, &w.value);
+	}
+}
+
+/* The index of the frame, or TABLE_NONE. */
+static uint32_t find_frame(const struct chrome_frames *f, struct slice id)
+{
+	return f->n > 0 ? tabletext_get(&f->ids, id) : TABLE_NONE;
+}
+
+bool chrome_knows_frame(struct chrome_reading *st, const struct json_token *id)
+{
+	return find_frame(&st->frames, chrome_text(&st->scratch, id)) != TABLE_NONE;
+}
+
+/* The index of the frame that calls the i-th, or TABLE_NONE. */
+static uint32_t find_caller(const struct chrome_frames *f, uint32_t i)
+{
+	struct chrome_frame *const of = &f->list[i];
+
+	if (of->caller == TABLE_NONE && of->nsearched < f->n && of->parent.p != NULL) {
+		of->caller = find_frame(f, of->parent);
+		of->nsearched = f->n;
+	}
+	return of->caller;
+}
+
+/* Sets the list of names of a call stack, leaf first. */
+static bool call_stack(const struct chrome_reading *st, struct batch *b, const struct json_token *id,
+                       struct value *stack)
+{
+	const struct chrome_frames *const f = &st->frames;
+	const uint32_t leaf = find_frame(f, chrome_text(&b->scratch, id));
+	uint32_t n = 0;
+
+	for (uint32_t i = leaf; i != TABLE_NONE && n < MAX_STACK; n++)
+		i = find_caller(f, i);
+	struct value *const names = n > 0 ? arena_zalloc(&b->scratch, n, sizeof *names) : NULL;
+	if (names == NULL)
+		return false;
+	for (uint32_t k = 0, i = leaf; k < n; k++, i = find_caller(f, i))
+		names[k] = value_string(f->list[i].name);
+	st->r->referred += n * sizeof *names;
+	*stack = (struct value){ .type = VALUE_LIST, .element = VALUE_STRING, .count = n, .values = names };
+	return true;
+}
+
 /* ---- members ---- */
 
 /* Returns true if the member is in the model already. */
@@ -129,7 +239,7 @@ static bool add_members(struct chrome_reading *st, struct batch *b, struct event
 		const enum chrome_member m = chrome_find_member(json_token_text(&w.key));
 		if (m != CHROME_MEMBERS && rec->of[m].p != w.value.p)
 			continue; /* the name occurs again */
-		if (m == CHROME_SF && chrome_call_stack(st, b, &w.value, &stack)) {
+		if (m == CHROME_SF && call_stack(st, b, &w.value, &stack)) {
 			if (!add_field(b, e, args,
 			               chrome_is_sample(st) ? SLICE_LIT("callstack") : SLICE_LIT("stack"),
 			               stack))
@@ -157,115 +267,6 @@ bool chrome_member_fields(struct chrome_reading *st, struct batch *b, struct eve
 	if (has_more(&st->rec) && !add_members(st, b, e, args))
 		return false;
 	return kind == NULL || add_field(b, e, args, SLICE_LIT("ph"), value_string(slice_of(kind, 1)));
-}
-
-/* ---- call stacks ---- */
-
-#define MAX_FRAMES 262144u
-#define MAX_BYTES (16u << 20)
-#define MAX_STACK 512u /* frames of a call stack */
-
-struct chrome_frame {
-	struct slice name;
-	struct slice parent; /* id; p NULL: a root */
-	uint32_t caller;     /* index of the parent; TABLE_NONE: not found among the first nsearched frames */
-	uint32_t nsearched;
-};
-
-void chrome_frames_free(struct chrome_frames *f)
-{
-	tabletext_free(&f->ids);
-	free(f->list);
-}
-
-static struct slice frame_text(struct chrome_reading *of, struct chrome_reading *st,
-                               const struct json_token *t)
-{
-	const struct slice s = arena_copy(&of->r->trace->arena, chrome_text(&st->scratch, t));
-
-	of->frames.bytes += s.n;
-	of->r->no_memory |= s.p == NULL;
-	return s.p != NULL ? textscan_slice(s.p, s.n) : s;
-}
-
-static void add_frame(struct chrome_reading *of, struct chrome_reading *st, const struct json_token *key,
-                      const struct json_token *t)
-{
-	struct chrome_frames *const f = &of->frames;
-	struct chrome_frame frame = { .name = SLICE_LIT("?"), .caller = TABLE_NONE };
-
-	if (f->n == MAX_FRAMES || f->bytes > MAX_BYTES || t->kind != JSON_OBJECT)
-		return;
-	struct json_walk w = json_walk_again(t);
-	while (json_walk_next(&w)) {
-		const struct slice name = json_token_text(&w.key);
-		if (slice_is(name, "name"))
-			frame.name = frame_text(of, st, &w.value);
-		else if (slice_is(name, "parent"))
-			frame.parent = frame_text(of, st, &w.value);
-	}
-	const struct slice id = frame_text(of, st, key);
-	if (id.p == NULL || tabletext_get(&f->ids, id) != TABLE_NONE)
-		return; /* read before */
-	if (!array_reserve(&f->list, f->n, &f->cap, sizeof *f->list) || !tabletext_put(&f->ids, id, f->n))
-		of->r->no_memory = true;
-	else
-		f->list[f->n++] = frame;
-}
-
-void chrome_read_frames(struct chrome_reading *st, const struct json_token *t)
-{
-	struct json_walk w = json_walk_again(t);
-
-	if ((st->names_for->r->want & WANT_FIELDS) == 0 || st->has_frames)
-		return;
-	while (json_walk_next(&w)) {
-		if (st->scratch.used > 65536)
-			arena_reset(&st->scratch);
-		add_frame(st->names_for, st, &w.key, &w.value);
-	}
-}
-
-/* The index of the frame, or TABLE_NONE. */
-static uint32_t find_frame(const struct chrome_frames *f, struct slice id)
-{
-	return f->n > 0 ? tabletext_get(&f->ids, id) : TABLE_NONE;
-}
-
-bool chrome_knows_frame(struct chrome_reading *st, const struct json_token *id)
-{
-	return find_frame(&st->frames, chrome_text(&st->scratch, id)) != TABLE_NONE;
-}
-
-/* The index of the frame that calls the i-th, or TABLE_NONE. */
-static uint32_t find_caller(const struct chrome_frames *f, uint32_t i)
-{
-	struct chrome_frame *const of = &f->list[i];
-
-	if (of->caller == TABLE_NONE && of->nsearched < f->n && of->parent.p != NULL) {
-		of->caller = find_frame(f, of->parent);
-		of->nsearched = f->n;
-	}
-	return of->caller;
-}
-
-bool chrome_call_stack(const struct chrome_reading *st, struct batch *b, const struct json_token *id,
-                       struct value *stack)
-{
-	const struct chrome_frames *const f = &st->frames;
-	const uint32_t leaf = find_frame(f, chrome_text(&b->scratch, id));
-	uint32_t n = 0;
-
-	for (uint32_t i = leaf; i != TABLE_NONE && n < MAX_STACK; n++)
-		i = find_caller(f, i);
-	struct value *const names = n > 0 ? arena_zalloc(&b->scratch, n, sizeof *names) : NULL;
-	if (names == NULL)
-		return false;
-	for (uint32_t k = 0, i = leaf; k < n; k++, i = find_caller(f, i))
-		names[k] = value_string(f->list[i].name);
-	st->r->referred += n * sizeof *names;
-	*stack = (struct value){ .type = VALUE_LIST, .element = VALUE_STRING, .count = n, .values = names };
-	return true;
 }
 
 /* ---- samples ---- */

@@ -213,26 +213,6 @@ static void put_ids(const struct chrome_state *st, const struct batch *b, const 
 	text_char(t, '}');
 }
 
-bool chrome_large_time_exact(uint64_t ns)
-{
-	const uint64_t us = ns / 1000;
-
-	if (us < (uint64_t)1 << 53 && us * 1000 == ns)
-		return true;               /* all integers below 2^53 are doubles */
-	const int top = (int)high_bit(us); /* the highest bit of the microseconds */
-	const int shift = 52 - top;        /* doubles here are multiples of 2^-shift us */
-	const uint128 one = 1;
-	uint128 back;
-	if (shift >= 0) {
-		const uint128 m = (((uint128)ns << shift) + 500) / 1000;
-		back = (m * 1000 + ((one << shift) >> 1)) >> shift;
-	} else {
-		const uint128 unit = (one << -shift) * 1000;
-		back = (ns + unit / 2) / unit * unit;
-	}
-	return back == ns;
-}
-
 /* ---- declarations ---- */
 
 /* `","cat":"NAME","ph":"`, ready to copy. */
@@ -397,10 +377,31 @@ static uint64_t span_end(const struct chrome_state *st, const struct event *e)
 	return e->dur > left ? last : e->ts + e->dur;
 }
 
+/* Whether a reader that stores microseconds as a double gets the nanoseconds back. */
+static NOINLINE bool is_large_time_exact(uint64_t ns)
+{
+	const uint64_t us = ns / 1000;
+
+	if (us < (uint64_t)1 << 53 && us * 1000 == ns)
+		return true;               /* all integers below 2^53 are doubles */
+	const int top = (int)high_bit(us); /* the highest bit of the microseconds */
+	const int shift = 52 - top;        /* doubles here are multiples of 2^-shift us */
+	const uint128 one = 1;
+	uint128 back;
+	if (shift >= 0) {
+		const uint128 m = (((uint128)ns << shift) + 500) / 1000;
+		back = (m * 1000 + ((one << shift) >> 1)) >> shift;
+	} else {
+		const uint128 unit = (one << -shift) * 1000;
+		back = (ns + unit / 2) / unit * unit;
+	}
+	return back == ns;
+}
+
 /* Below 2^43 us adjacent doubles are less than a nanosecond apart. */
 static inline bool is_time_exact(uint64_t ns)
 {
-	return ns < (uint64_t)1000 << 43 || chrome_large_time_exact(ns);
+	return ns < (uint64_t)1000 << 43 || is_large_time_exact(ns);
 }
 
 /* Returns false if viewers round the time to another nanosecond. */

@@ -91,9 +91,6 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 void chrome_render_track(const struct track *k, const struct track *first, bool comma, struct chunk *chunk);
 void chrome_free(void *state);
 
-/* Whether a reader that stores microseconds as a double gets the nanoseconds back. */
-bool chrome_large_time_exact(uint64_t ns);
-
 /* ---- parts.c ---- */
 
 void chrome_parts_free(struct chrome_parts *p);

@@ -102,14 +102,6 @@ static uint64_t unit_key(uint64_t pid, struct slice host)
 	return hash_bytes(host.p, host.n < DFT_MAX_HOST ? host.n : DFT_MAX_HOST, hash_u64(pid, hash_seed()));
 }
 
-static bool add_unit(struct dfw_parser *x)
-{
-	if (!array_reserve(&x->units, x->nunits, &x->units_cap, sizeof *x->units))
-		return false;
-	x->units[x->nunits++] = (struct dfw_unit){ 1000, x->host.n > 0 };
-	return true;
-}
-
 /* Returns the unit of the record's process; NULL on OOM. */
 static struct dfw_unit *unit_of_process(struct dfw_parser *x)
 {
@@ -121,8 +113,11 @@ static struct dfw_unit *unit_of_process(struct dfw_parser *x)
 		i = first;
 		x->units[i].has_host = true;
 	} else if (known == TABLE_NONE) {
-		if (x->nunits < DFT_MAX_PROCESSES && !add_unit(x))
-			return NULL;
+		if (x->nunits < DFT_MAX_PROCESSES) {
+			if (!array_reserve(&x->units, x->nunits, &x->units_cap, sizeof *x->units))
+				return NULL;
+			x->units[x->nunits++] = (struct dfw_unit){ 1000, x->host.n > 0 };
+		}
 		i = x->nunits - 1;
 	}
 	if (known == TABLE_NONE && x->unit_index.used < (size_t)2 * DFT_MAX_PROCESSES &&

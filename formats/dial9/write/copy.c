@@ -35,7 +35,8 @@ static uint64_t count_of(const struct batch *b, const struct event *e)
 	return slice_is(f[0].name, "count") ? f[0].value.u64 : f[1].value.u64;
 }
 
-uint32_t d9w_head_size(struct slice bytes)
+/* Returns the bytes of the head of a pool or of annotations before its first entry. */
+static uint32_t head_size(struct slice bytes)
 {
 	uint32_t n = 1;
 
@@ -192,7 +193,7 @@ static void copy_unselected(struct copier *c, const struct batch *b, const struc
 	else
 		copier_keep(c, bytes);
 	if (copy->left > 0) { /* the next batch continues the frame */
-		const uint32_t head = kind == D9W_HEAD_RECORD ? d9w_head_size(bytes) : 0;
+		const uint32_t head = kind == D9W_HEAD_RECORD ? head_size(bytes) : 0;
 		text_clear(&copy->last);
 		text_add(&copy->last, bytes.p + head, bytes.n - head);
 		c->chunk->text.failed |= copy->last.failed;

@@ -35,9 +35,6 @@ enum d9w_record {
 
 enum d9w_record d9w_record_of(const struct batch *b, const struct event *e);
 
-/* Returns the bytes of the head of a pool or of annotations before its first entry. */
-uint32_t d9w_head_size(struct slice bytes);
-
 /* Updates the time base of the input by a record.  Needed for each record if times are moved. */
 void d9w_follow_time(struct d9w_copy *copy, const struct batch *b, const struct event *e,
                      enum d9w_record kind);
