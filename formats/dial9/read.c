@@ -13,12 +13,6 @@
 #include "base/compiler.h"
 #include "dial9/write/write.h"
 
-/*
- * The document of 0.3.2 or 0.3.6, or the output of crate 0.4, defines a dialect; all have the same version
- * byte.  The dialect does not change how frames are read.  A trace has the first dialect with all its
- * features.
- */
-
 /* ---- findings ---- */
 
 const struct rule d9_rules[D9_RULE_COUNT + 1] = {
@@ -101,6 +95,12 @@ static void report_tallies(struct d9_state *st)
 }
 
 /* ---- dialects ---- */
+
+/*
+ * The document of 0.3.2 or 0.3.6, or the output of crate 0.4, defines a dialect; all have the same version
+ * byte.  The dialect does not change how frames are read.  A trace has the first dialect with all its
+ * features.
+ */
 
 const char *const d9_dialects[] = {
 	[D9_0_3_2] = "0.3.2", [D9_0_3_6] = "0.3.6", [D9_0_4] = "0.4", [D9_DIALECTS] = "0.3", NULL
