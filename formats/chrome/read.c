@@ -310,8 +310,8 @@ static bool read_time(struct chrome_reading *st, enum chrome_member m, const cha
 
 /*
  * Rounds down the begin and the end of a span, not its duration, so that a span does not overlap one that
- * begins at its end.  Sums of floats are a little below what they mean, 0.0009999999997 for 0.001: what is
- * within NOISE of the next nanosecond is that one.
+ * begins at its end.  A sum of floats is a little below the exact value, 0.0009999999997 for 0.001: a time at
+ * most NOISE below a nanosecond is rounded up.
  */
 void chrome_read_times(struct chrome_reading *st)
 {

@@ -413,8 +413,8 @@ static uint64_t hash_marks(const struct ovni_system *s)
 	return sum;
 }
 
-/* Conflicting metadata and most limits are findings of opened streams, which the caller compares.  Claimed is
- * what has no finding: processes, the names of marks, which any process may declare, and the other limits. */
+/* Claims processes, names of marks, which any process may declare, and limits without a finding.  Conflicting
+ * metadata and most limits need no claims: they are findings of opened streams, which the caller compares. */
 static bool ovni_claims(const void *shared, const struct trace *trace, struct claims *c)
 {
 	const struct ovni_shared *const sh = shared;

@@ -172,7 +172,7 @@ const struct cmd_option select_option_rows[] = {
 	              .help = "events with a field KEY whose value is GLOB; KEY>N, KEY<=N, ...: a number" },
 	[S_NO_WAITING] = { "no-waiting", NULL,
 	                   .help = "no spans in which a thread waits: parked workers, barriers" },
-	[S_NOT] = { "not", NULL, .help = "negates the next filter: --not --name idle" },
+	[S_NOT] = { "not", NULL, .help = "inverts the next option: --not --name idle" },
 	[S_FAIL_ON_EMPTY] = { "fail-on-empty", NULL, .help = "exit status 1 if no event is selected" },
 	{ .name = NULL },
 };
