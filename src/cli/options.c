@@ -30,6 +30,7 @@ void options_init(struct options *o, const struct command *cmd, int argc, char *
 	o->files.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	optind = 0; /* start again: main has looked at the command line before */
 	opterr = 0;
+	(void)unsetenv("POSIXLY_CORRECT"); /* it would make operands of the options after the first operand */
 }
 
 /* Writes the row of --help of the first option in a message; returns false if the message has no option. */
