@@ -121,6 +121,7 @@ struct unpack {
 	struct input_source source;
 	struct input_pool *pool;
 	pthread_t thread;
+	bool has_thread; /* false: none could be started, and the reader unpacks */
 
 	/* Owned by the thread while it runs. */
 	const struct unpacker *unpacker;
@@ -205,26 +206,31 @@ static void queue_buffer(struct unpack *u, struct input_buffer *b, enum unpack_r
 	input_buffer_drop(b);
 }
 
+/* Unpacks the next buffer.  Returns false if it is the last one. */
+static bool unpack_buffer(struct unpack *u)
+{
+	struct input_buffer *b = input_buffer_new(u->pool, INPUT_BUFFER_SIZE);
+	int error = 0;
+
+	if (b == NULL) {
+		queue_buffer(u, NULL, UNPACK_CUT, ENOMEM);
+		return false;
+	}
+	b->first = HEADROOM;
+	u->io.out = (unsigned char *)b->bytes + HEADROOM;
+	u->io.nout = b->cap - HEADROOM;
+	const enum unpack_result step = fill_buffer(u, &error);
+	b->len = b->cap - HEADROOM - u->io.nout;
+	queue_buffer(u, b, step, error);
+	return step == UNPACK_GOING;
+}
+
 static void *unpack_thread(void *arg)
 {
 	struct unpack *u = arg;
-	enum unpack_result step = UNPACK_GOING;
 
-	while (step == UNPACK_GOING && wait_for_space(u)) {
-		struct input_buffer *b = input_buffer_new(u->pool, INPUT_BUFFER_SIZE);
-		int error = 0;
-
-		if (b == NULL) {
-			queue_buffer(u, NULL, UNPACK_CUT, ENOMEM);
-			break;
-		}
-		b->first = HEADROOM;
-		u->io.out = (unsigned char *)b->bytes + HEADROOM;
-		u->io.nout = b->cap - HEADROOM;
-		step = fill_buffer(u, &error);
-		b->len = b->cap - HEADROOM - u->io.nout;
-		queue_buffer(u, b, step, error);
-	}
+	while (wait_for_space(u) && unpack_buffer(u))
+		;
 	return NULL;
 }
 
@@ -235,6 +241,8 @@ static struct input_buffer *next_buffer(struct unpack *u)
 {
 	struct input_buffer *b;
 
+	if (!u->has_thread && u->queue == NULL && !u->done)
+		(void)unpack_buffer(u);
 	pthread_mutex_lock(&u->lock);
 	while (u->queue == NULL && !u->done)
 		pthread_cond_wait(&u->changed, &u->lock);
@@ -331,7 +339,8 @@ static void unpack_close(struct input *in)
 	/* A byte, not a close: another process may have inherited that end of the pipe. */
 	if (u->packed.cancel[1] >= 0)
 		(void)!write(u->packed.cancel[1], "", 1);
-	(void)pthread_join(u->thread, NULL);
+	if (u->has_thread)
+		(void)pthread_join(u->thread, NULL);
 	free_unpack(u);
 }
 
@@ -356,16 +365,14 @@ static struct unpack *new_unpack(const struct input *in, struct input_pool *pool
 	return u;
 }
 
-/* Starts the thread; frees u if that fails. */
+/* Starts the thread; frees u on OOM. */
 static bool run_unpack(struct input *in, struct unpack *u)
 {
-	const int error =
-	    u->state != NULL && u->pool != NULL ? thread_start(&u->thread, unpack_thread, u) : ENOMEM;
-
-	if (error != 0) {
+	if (u->state == NULL || u->pool == NULL) {
 		free_unpack(u);
-		return input_fail_errno(in, "cannot unpack: ", error);
+		return input_fail_errno(in, "cannot unpack: ", ENOMEM);
 	}
+	u->has_thread = thread_start(&u->thread, unpack_thread, u) == 0;
 	in->source = &u->source;
 	in->ops = &unpack_ops;
 	return true;

@@ -1,8 +1,9 @@
-#define _GNU_SOURCE /* mkstemp, truncate */
+#define _GNU_SOURCE /* mkstemp, truncate, pthread_setattr_default_np */
 #include "input/open.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <pthread.h>
 
 #include "input/test/samples.h"
 #include "test/support/strength.h"
@@ -44,6 +45,29 @@ Test(input_packed, gzip_of_all_kinds)
 	packed.n = 0;
 	put_gzip_with_fields(&packed, text.p, text.n);
 	expect(&packed, &text, text.n, INPUT_OK);
+	free(text.p);
+	free(packed.p);
+}
+
+/* A stack of 2^46 bytes cannot be mapped, so no thread starts, as beyond `ulimit -u`. */
+Test(input_packed, without_a_thread)
+{
+	struct bytes text = { 0 }, packed = { 0 };
+	pthread_attr_t attr;
+
+	cr_assert_eq(pthread_attr_init(&attr), 0);
+	cr_assert_eq(pthread_attr_setstacksize(&attr, (size_t)1 << 46), 0);
+	cr_assert_eq(pthread_setattr_default_np(&attr), 0);
+	put_text(&text, 3 << 20, 1);
+	put_gzip(&packed, text.p, text.n, 1);
+	expect(&packed, &text, text.n, INPUT_OK);
+	packed.n -= 9; /* the end of the data, and the sum */
+	struct input *const in = input_open(write_file(&packed));
+	cr_assert_leq(read_all(in, &text), text.n);
+	cr_expect_eq(in->fault, INPUT_CUT, "fault %d: %s", (int)in->fault, in->fault_text);
+	input_close(in);
+	input_close(input_open(write_file(&packed))); /* before all is unpacked */
+	(void)pthread_attr_destroy(&attr);
 	free(text.p);
 	free(packed.p);
 }

@@ -35,12 +35,8 @@ PRINTF(2, 3) static bool wrong(const struct judge *j, const char *fmt, ...)
 
 static bool has_reason(const char *line, const struct fault_plan *plan)
 {
-	/* the second is the error of pthread_create() on OOM */
-	static const char *const memory[] = { "memory", "Resource temporarily unavailable", NULL };
-
-	for (const char *const *w = memory; plan->error == ENOMEM && *w != NULL; w++)
-		if (strstr(line, *w) != NULL)
-			return true;
+	if (plan->error == ENOMEM && strstr(line, "memory") != NULL)
+		return true;
 	return plan->error > 0 && strstr(line, strerror(plan->error)) != NULL;
 }
 
