@@ -60,6 +60,13 @@ static inline const char *convert_output_written(const struct convert_output *o)
 	return o->folder != NULL ? output_folder_written(o->folder) : output_written(o->file);
 }
 
+/* The path next to which temporary files of the run are created; NULL: the output is written directly, and
+ * they go to $TMPDIR, as no file can be created beside a device or in /dev/fd. */
+static inline const char *convert_output_target(const struct convert_output *o)
+{
+	return o->folder != NULL ? output_folder_target(o->folder) : output_target(o->file);
+}
+
 /* As output_finish(), output_check() and so on, for a file or a folder. */
 bool convert_output_finish(struct convert_output *o);
 bool convert_output_check(struct convert_output *o);

@@ -423,6 +423,11 @@ const char *output_written(const struct output *o)
 	return o->temp.path;
 }
 
+const char *output_target(const struct output *o)
+{
+	return o->target;
+}
+
 /* ---- finishing ---- */
 
 bool output_check(struct output *o)

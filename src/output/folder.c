@@ -411,6 +411,11 @@ const char *output_folder_written(const struct output_folder *o)
 	return o->temp.path;
 }
 
+const char *output_folder_target(const struct output_folder *o)
+{
+	return o->target;
+}
+
 bool output_folder_finish(struct output_folder *o)
 {
 	if (o->failure.error != 0 || o->finished)

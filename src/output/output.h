@@ -92,6 +92,9 @@ bool output_pipe_closed(const struct output *o);
 /* The temporary name; after output_finish() the file is complete.  NULL: the output is written directly. */
 const char *output_written(const struct output *o);
 
+/* The file that gets the name, after following links.  NULL: the output is written directly. */
+const char *output_target(const struct output *o);
+
 /* Writes buffered bytes and the end of a compressed file, and closes the file.  output_commit() does this
  * too, but frees `o`: call output_finish() first to use output_pipe_closed() afterwards.  Returns false after
  * any failure. */
@@ -155,6 +158,9 @@ const char *output_folder_error(const struct output_folder *o);
 
 /* The temporary folder; after output_folder_finish() it is complete. */
 const char *output_folder_written(const struct output_folder *o);
+
+/* The folder that gets the name, after following links. */
+const char *output_folder_target(const struct output_folder *o);
 
 /* Writes buffered bytes, and the list; afterwards nothing can be added.  output_folder_commit() does this
  * too.  Returns false after any failure. */

@@ -210,12 +210,6 @@ static enum writer_shape shape(const struct convert *c)
 	return convert_splits(&c->split) ? WRITER_FOLDER : c->to->writer->shape;
 }
 
-/* The path next to which temporary files are created; NULL: $TMPDIR. */
-static const char *temp_path(const struct convert *c)
-{
-	return strcmp(c->out, "-") != 0 ? c->out : NULL;
-}
-
 /* ---- hooks ---- */
 
 /* Whether selected records of this format can be copied.  Returns false after a message. */
@@ -256,7 +250,7 @@ static bool begin_writing(struct convert *c)
 	const struct writing_options options = {
 		.values = options_values(&c->options),
 		.tool = TOOL_NAME,
-		.temp_near = temp_path(c),
+		.temp_near = convert_output_target(&c->output),
 		.threads = share_threads(c).render,
 	};
 	const struct writing_output out = { convert_output_put, &c->output };
@@ -487,7 +481,7 @@ struct pipeline_job convert_job(struct convert *c)
 	job.arrange.few_fields =
 	    (writer->modes & WRITER_FEW_FIELDS) != 0 && !c->verify.wanted && !c->verify.implied;
 	job.adjust.max_repeat = c->max_repeat;
-	job.arrange.temp_near = temp_path(c);
+	job.arrange.temp_near = convert_output_target(&c->output);
 	job.arrange.lanes = !writer->nested ? LANES_NONE : c->no_lanes ? LANES_COUNT : LANES_ASSIGN;
 	job.adjust.rebase = c->rebase;
 	job.adjust.from_zero = true;

@@ -236,7 +236,7 @@ static bool spool(struct merge *m)
 	char why[512];
 
 	for (size_t i = 0; i < c->nin; i++)
-		if (!input_spool(c->in[i], strcmp(c->out, "-") != 0 ? c->out : NULL, why, sizeof why)) {
+		if (!input_spool(c->in[i], convert_output_target(&c->output), why, sizeof why)) {
 			say("%s", why);
 			m->convert.options.status = STATUS_UNREADABLE;
 			return false;
@@ -247,10 +247,10 @@ static bool spool(struct merge *m)
 static enum exit_status run(struct merge *m)
 {
 	struct options *const o = &m->convert.options;
-	const struct pipeline_job job = convert_job(&m->convert);
 
 	if (!convert_open(&m->convert))
 		return STATUS_UNREADABLE;
+	const struct pipeline_job job = convert_job(&m->convert);
 	if (!spool(m) || !options_traces(o, &m->traces))
 		return o->status;
 	if (m->traces.n > JOIN_MAX_TRACES) {

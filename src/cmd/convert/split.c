@@ -239,7 +239,7 @@ bool convert_split_begin(struct convert *c, struct pipeline *p)
 	const struct writing_options options = {
 		.values = options_values(&c->options),
 		.tool = TOOL_NAME,
-		.temp_near = c->out,
+		.temp_near = convert_output_target(&c->output),
 		.threads = has_threads ? options_threads(c->threads) : 1,
 		.surveyed = true,
 	};

@@ -357,7 +357,7 @@ bool convert_verify_begin(struct convert *c)
 	const struct sorter_options options = {
 		.order = { .order = compared_order(c), .signed_time = run.signed_time },
 		.memory = sorter_memory(c->sort_memory),
-		.temp_near = c->out,
+		.temp_near = convert_output_target(&c->output),
 	};
 	/* other readers read times before 0 as 0 */
 	const bool has_time = !run.signed_time || (c->to->reader != NULL && c->to->reader->zero != NULL);
@@ -470,7 +470,7 @@ static bool open_back(struct verify *v, enum event_order order)
 		.read.ahead = options_threads(c->threads) > 1 ? READ_AHEAD : READ_ALONG,
 		.arrange.order = order,
 		.arrange.memory = c->sort_memory,
-		.arrange.temp_near = c->out,
+		.arrange.temp_near = convert_output_target(&c->output),
 		.adjust.max_repeat = c->max_repeat,
 		.adjust.from_zero = true,
 		.to.sink = report_back,

@@ -324,8 +324,8 @@ struct sorter_options {
 	struct texts *texts; /* interns names of fields; NULL: they are copied */
 	bool few_fields;     /* keep fields of counters and call stacks, of other events only their number */
 	uint64_t memory;     /* bytes */
-	const char *temp_near; /* the temporary file goes to the folder of this path (its links followed),
-	                       which need not exist; NULL: $TMPDIR or /tmp.  Borrowed until sorter_free */
+	const char *temp_near; /* the temporary file goes to the folder of this path, which need
+	                       not exist; NULL: $TMPDIR or /tmp.  Borrowed until sorter_free */
 };
 
 /* For tests. */
