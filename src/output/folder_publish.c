@@ -428,7 +428,7 @@ static bool publish(struct output_temp *temp, bool replace, folder_exchange *exc
 	if (!folder_may_replace(temp->target, replace, failure))
 		return false;
 	if (lstat(temp->target, &st) == 0) {
-		(void)chmod(temp->path, st.st_mode & 0777);
+		(void)chmod(temp->path, st.st_mode & 07777);
 		return replace_old(temp, exchange, failure);
 	}
 	if (errno != ENOENT)
