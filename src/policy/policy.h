@@ -323,7 +323,8 @@ bool policy_verdict(const struct policy_verdict *v);
 
 /* Spans of a category, or of a name without a category. */
 struct starter_row {
-	struct slice name, category; /* a pattern and a text, in the arena */
+	struct slice name, category; /* patterns, in the arena */
+	struct slice first[2];       /* a name and its category that they fit */
 	bool position;               /* the names are positions in sources, which change */
 	bool waits;                  /* idle time, a state, or a life: gets no budget */
 	uint32_t traces, last;       /* number of traces with it; the last of them */
@@ -340,6 +341,7 @@ struct policy_starter {
 		uint32_t traces;
 	} facts[STARTER_MAX_FACTS];
 	uint32_t nfacts, ntraces;
+	bool full; /* not all names of a trace have rows: later traces add none, which would lack its spans */
 	bool no_epoch, counts_lost, endless; /* of at least one trace */
 	double lost, unfinished;             /* max shares */
 	uint64_t threads;                    /* min of the traces */

@@ -93,21 +93,6 @@ static void write_name_pattern(struct text *t, struct slice name, bool *position
 		text_str(t, ":*");
 }
 
-/* Writes a pattern as a JSON string.  raw: the name is not a pattern yet. */
-static void write_pattern(struct text *t, struct slice name, bool raw)
-{
-	struct text pattern = { .p = NULL };
-
-	if (raw)
-		write_name(&pattern, name, 0, name.n, false);
-	else
-		text_slice(&pattern, name);
-	t->failed |= pattern.failed;
-	if (!pattern.failed)
-		text_json_string(t, slice_of(pattern.p, pattern.n));
-	text_free(&pattern);
-}
-
 /* ---- numbers ---- */
 
 /* Returns twice the time, at least 1 us, rounded up to two significant digits.
@@ -166,39 +151,58 @@ static bool is_waiting(const struct span_row *r)
 	return g->longest_track != NULL && g->longest_track->is_child;
 }
 
-static struct starter_row *find_row(struct policy_starter *s, struct slice name, struct slice category)
+static bool fits(const struct starter_row *row, struct slice name, struct slice category)
+{
+	return glob_fits(row->name, name) && (row->category.n == 0 || glob_fits(row->category, category));
+}
+
+/* Returns the row of these patterns; NULL: there is none, and none can be added. */
+static struct starter_row *find_row(struct policy_starter *s, struct slice name, struct slice category,
+                                    const struct span_row *r, bool add)
 {
 	for (uint32_t i = 0; i < s->nrows; i++)
 		if (slice_equal(s->rows[i].name, name) && slice_equal(s->rows[i].category, category))
 			return &s->rows[i];
-	if (s->nrows == STARTER_MAX_ROWS)
+	if (!add || s->nrows == STARTER_MAX_ROWS)
 		return NULL;
 	struct starter_row *const row = &s->rows[s->nrows++];
-	*row = (struct starter_row){ .name = arena_copy(&s->arena, name),
-		                     .category = arena_copy(&s->arena, category),
-		                     .last = UINT32_MAX };
+	*row = (struct starter_row){
+		.name = arena_copy(&s->arena, name),
+		.category = arena_copy(&s->arena, category),
+		.first = { arena_copy(&s->arena, r->name), arena_copy(&s->arena, r->category) },
+		.last = UINT32_MAX,
+	};
 	return row;
 }
 
-static void add_row(struct policy_starter *s, struct text *pattern, const struct span_row *r,
-                    const struct stats *stats)
+/* Returns false if there is no row of these patterns: all rows that fit the spans allow for them. */
+static bool add_row(struct policy_starter *s, const struct span_row *r, const struct stats *stats, bool add)
 {
 	const uint64_t p99 = histogram_percentile(&r->group->durations, &stats->pool, 99);
-	bool position;
+	struct text name = { .p = NULL }, category = { .p = NULL };
+	struct starter_row *row = NULL;
+	bool position = false;
 
-	write_name_pattern(pattern, r->name, &position);
-	s->failed |= pattern->failed;
-	if (pattern->failed)
-		return;
-	struct starter_row *const row = find_row(s, slice_of(pattern->p, pattern->n), r->category);
-	if (row == NULL)
-		return;
+	write_name_pattern(&name, r->name, &position);
+	write_name(&category, r->category, 0, r->category.n, false);
+	s->failed |= name.failed || category.failed;
+	if (!s->failed)
+		row = find_row(s, slice_of(name.p, name.n), slice_of(category.p, category.n), r, add);
+	text_free(&name);
+	text_free(&category);
+	if (row == NULL) {
+		for (uint32_t i = 0; i < s->nrows; i++)
+			if (p99 > s->rows[i].p99 && fits(&s->rows[i], r->name, r->category))
+				s->rows[i].p99 = p99;
+		return false;
+	}
 	row->position = position;
 	row->waits |= is_waiting(r);
 	row->p99 = p99 > row->p99 ? p99 : row->p99;
 	row->sum += (double)total_of(r->group->sum);
 	row->traces += row->last != s->ntraces;
 	row->last = s->ntraces;
+	return true;
 }
 
 static void add_facts(struct policy_starter *s, const struct trace *trace)
@@ -219,7 +223,7 @@ static void add_facts(struct policy_starter *s, const struct trace *trace)
 void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, const struct run_report *run)
 {
 	const struct stats *const stats = &w->stats;
-	struct text pattern = { .p = NULL };
+	const bool add = !s->full;
 	struct span_row *rows;
 	size_t n = 0, added = 0;
 
@@ -227,13 +231,15 @@ void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, 
 		s->failed = true;
 		return;
 	}
-	for (size_t i = 0; i < n && added < MAX_TRACE_ROWS; i++)
-		if (rows[i].name.n > 0 && !slice_is(rows[i].name, NAMES_OTHER_TEXT)) {
-			add_row(s, &pattern, &rows[i], stats);
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].name.n == 0 || slice_is(rows[i].name, NAMES_OTHER_TEXT))
+			continue;
+		if (add_row(s, &rows[i], stats, add && added < MAX_TRACE_ROWS))
 			added++;
-		}
+		else
+			s->full = true;
+	}
 	free(rows);
-	text_free(&pattern);
 	add_facts(s, run->trace);
 	const double lost = (double)w->lost / ((double)w->lost + (double)w->records + 1e-9);
 	const struct ledger_row *const no_end = policy_no_end(run);
@@ -295,13 +301,14 @@ static void write_events(struct policy_starter *s, struct text *t)
 			         "\n  # Events that must be there; * is any text, and \"count: 0\" forbids "
 			         "them.\n  events:\n");
 		text_str(t, uses_category(r) ? "    - category: " : "    - name: ");
-		write_pattern(t, uses_category(r) ? r->category : r->name, uses_category(r));
+		text_json_string(t, uses_category(r) ? r->category : r->name);
 		text_str(t, "\n      count: {min: 1}\n");
 	}
 }
 
 static void write_facts(const struct policy_starter *s, struct text *t)
 {
+	struct text pattern = { .p = NULL };
 	bool any = false;
 
 	for (uint32_t i = 0; i < s->nfacts; i++) {
@@ -312,10 +319,14 @@ static void write_facts(const struct policy_starter *s, struct text *t)
 			    t, "\n  # What a trace tells about itself; as \"name: pattern\" with its value.\n"
 			       "  # metadata:\n");
 		any = true;
+		text_clear(&pattern);
+		write_name(&pattern, s->facts[i].name, 0, s->facts[i].name.n, false);
+		t->failed |= pattern.failed;
 		text_str(t, "  #   - ");
-		write_pattern(t, s->facts[i].name, true);
+		text_json_string(t, slice_of(pattern.p, pattern.n));
 		text_char(t, '\n');
 	}
+	text_free(&pattern);
 }
 
 static void write_trace(const struct policy_starter *s, struct text *t)
@@ -344,24 +355,36 @@ static void write_trace(const struct policy_starter *s, struct text *t)
 	text_str(t, "}\n");
 }
 
+/* Returns the limit of a row: those of all rows that its patterns fit. */
+static uint64_t row_p99(const struct policy_starter *s, const struct starter_row *row)
+{
+	uint64_t p99 = row->p99;
+
+	for (const struct starter_row *k = s->rows; k < s->rows + s->nrows; k++)
+		if (k->p99 > p99 && fits(row, k->first[0], k->first[1]))
+			p99 = k->p99;
+	return p99;
+}
+
 static void write_budgets(struct policy_starter *s, struct text *t)
 {
 	text_str(
 	    t, "\n# Limits for the spans of each name: p50, p90, p99, max, sum, mean, self, count, rate.\n");
 	for (uint32_t i = 0; i < s->nrows && s->nbudgets < MAX_BUDGETS; i++) {
 		const struct starter_row *const r = &s->rows[i];
-		if (r->waits || r->p99 > UINT64_MAX / 4)
+		const uint64_t p99 = row_p99(s, r);
+		if (r->waits || p99 > UINT64_MAX / 4)
 			continue;
 		text_str(t, s->nbudgets++ == 0 ? "budgets:\n  - name: " : "  - name: ");
-		write_pattern(t, r->name, false);
+		text_json_string(t, r->name);
 		if (r->category.n > 0) {
 			text_str(t, "\n    category: ");
-			write_pattern(t, r->category, true);
+			text_json_string(t, r->category);
 		}
 		text_str(t, "\n    statistic: p99 # ");
-		text_time(t, r->p99);
+		text_time(t, p99);
 		text_str(t, " here\n    limit: ");
-		write_time(t, generous_limit(r->p99));
+		write_time(t, generous_limit(p99));
 		text_char(t, '\n');
 	}
 	text_str(t, s->nbudgets == 0 ? "# budgets:\n" : "");
