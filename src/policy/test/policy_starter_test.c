@@ -134,6 +134,10 @@ Test(policy_starter, schema_and_reader_agree)
 		"budgets: [{name: a, series: x, statistic: max, limit: inf}]",
 		"budgets: [{name: a, kind: instant, statistic: max, limit: 5ms}]",
 		"budgets: [{name: a, statistic: bytes, limit: 1.5}]",
+		"budgets: [{name: a, category: b, kind: counter, statistic: max, limit: 5}]",
+		"budgets: [{name: a, kind: instant, group: category, statistic: count, limit: 5}]",
+		"budgets: [{name: a, thread: b, statistic: p50, tolerance: 5%}]",
+		"budgets: [{name: a, group: all, statistic: p50, tolerance: 5%}]",
 	};
 	char *const dir = make_folder(), path[1024];
 
