@@ -200,7 +200,9 @@ static enum record_status read_other(struct pf_state *st, struct record *rec)
 	const uint64_t length = field_length(rec->p, in->end);
 	if (length <= st->r->max_record && length > (uint64_t)(in->end - rec->p) && !in->last)
 		return RECORD_MORE;
-	if (length <= st->r->max_record && pf_wire_next(&w) && w.tag != PF_TAG(1, PF_BYTES)) {
+	/* Damage that looks like a field would skip whole packets: a packet or the end follows a field. */
+	if (length <= st->r->max_record && pf_wire_next(&w) && w.tag != PF_TAG(1, PF_BYTES) &&
+	    (w.p == in->end || *w.p == PF_FRAME_TAG)) {
 		pf_report(st, PF_RULE_FRAME_FIELD, "field %" PRIu32 " is not a packet: %" PRIu64 " bytes",
 		          pf_wire_number(&w), (uint64_t)(w.p - rec->p));
 		return end_other(rec, w.p, RECORD_IS_GAP);
