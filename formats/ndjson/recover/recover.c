@@ -373,6 +373,7 @@ static void recover_line(struct recovery *rc, const struct record *rec)
 	st->faults = &s->faults;
 	/* Lines longer than --max-record were kept unread, perhaps also the first line. */
 	s->head |= rc->at < rec->offset || rc->last != '\0';
+	s->read_to = rec->offset + (uint64_t)(rec->end - rec->p);
 	if (!ndjson_accept_plain(rc, rec->p, ndjson_text_end(rec->p, rec->end)))
 		recover_damaged_line(rc, rec->p, (size_t)(rec->end - rec->p));
 }
@@ -390,7 +391,9 @@ static bool keep(struct recovery *rc, enum record_status status)
 		return true;
 	if (rc->last != '\n' && rc->last != '\0')
 		insert(rc, "\n", 1, NDJSON_RULE_CUT_LINE, "the last line feed is missing");
-	s->head |= rc->last != '\0'; /* a longer line than --max-record */
+	/* A longer line than --max-record may be the first and the last one. */
+	s->head |= rc->last != '\0';
+	s->ended |= rc->last != '\0' && s->read_to < input_offset(rc->r->in, rc->r->in->p);
 	if (!s->head)
 		insert_line(rc, NDJSON_TRACE);
 	if (!s->ended)

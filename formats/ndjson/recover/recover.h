@@ -25,6 +25,7 @@ struct ndjson_ahead {
 struct ndjson_recovery {
 	bool head, ended;         /* the line of type trace, of type trace_end, is in the output */
 	bool over;                /* another trace or version follows: none of its lines are kept */
+	uint64_t read_to;         /* where the last line ends that was read: longer ones are passed over */
 	uint64_t records, events; /* event lines in the output, with and without structure */
 	uint64_t next_track, next_class;
 	struct table64 processes; /* pid -> index of the track */
