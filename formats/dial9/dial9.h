@@ -41,6 +41,8 @@
 #define D9_MAX_SCHEMAS 65536U        /* different ones in the whole trace */
 #define D9_MAX_DESCRIBED (16U << 20) /* bytes of memory of all schemas, without long ones */
 #define D9_MAX_POOLED (16U << 20)    /* bytes of memory of the pools of one segment, without long entries */
+#define D9_LASTING_MIN 257U          /* bytes of a pooled text above those that trace_text() keeps */
+#define D9_MAX_LASTING (16U << 20)   /* bytes of such texts that stay, in the whole trace */
 #define D9_AHEAD_POOLED (1U << 20)   /* bytes of pools above which the look-ahead pass comes first */
 #define D9_MAX_PENDING 16384U        /* ids of one segment that wait for their definition */
 #define D9_MAX_LATE 16384U           /* definitions after their use, in the whole trace */
@@ -298,6 +300,7 @@ struct d9_state {
 	struct d9_pool_memory *pool_memory; /* content of both pools, or NULL */
 	struct reader_charges pooled;       /* against D9_MAX_POOLED */
 	bool pools_full;                    /* some entry of this segment was not retained */
+	uint32_t lasting;                   /* against D9_MAX_LASTING */
 	struct d9_open_frame open;
 	struct d9_pass pass;
 	struct d9_lack lack;

@@ -101,6 +101,19 @@ void d9_ahead_drop(struct d9_state *st)
 	st->ahead = NULL;
 }
 
+/* Copies a long text into the trace, where it stays: else a copy of it is made for each open span that it
+ * names, and it is compared for each event.  Returns the text itself if it is short or a limit is reached. */
+static struct slice make_lasting(struct d9_state *st, struct slice text)
+{
+	if (text.n < D9_LASTING_MIN || text.n > D9_MAX_LASTING - st->lasting)
+		return text;
+	struct slice copy = arena_copy(&st->r->trace->arena, text);
+	st->r->no_memory |= copy.p == NULL;
+	st->lasting += text.n;
+	copy.flags |= SLICE_STAYS;
+	return copy.p != NULL ? copy : text;
+}
+
 void d9_look_ahead(struct d9_state *st)
 {
 	enum look_ahead result = LOOK_AHEAD_FAILED;
@@ -114,6 +127,8 @@ void d9_look_ahead(struct d9_state *st)
 		result = reader_look_ahead(st->r);
 	}
 	st->looked_ahead = result == LOOK_AHEAD_DONE;
+	for (uint32_t i = 0; st->looked_ahead && i < st->ahead->nlate; i++)
+		st->ahead->late[i] = make_lasting(st, st->ahead->late[i]);
 	st->r->no_memory |= result == LOOK_AHEAD_FAILED;
 	if (!st->looked_ahead)
 		d9_ahead_drop(st);
@@ -298,7 +313,7 @@ static void retain_content(struct d9_state *st, enum d9_pool_kind kind, struct d
 	if (kind == D9_STACKS || st->pooled.used + st->pooled.used_long > D9_AHEAD_POOLED)
 		d9_look_ahead(st);
 	if (kind == D9_STRINGS && st->collects == NULL) {
-		const struct slice text = trace_text(st->r->trace, data);
+		const struct slice text = make_lasting(st, trace_text(st->r->trace, data));
 		if ((text.flags & SLICE_STAYS) != 0) {
 			e->text = text.p;
 			e->flags = text.flags;
