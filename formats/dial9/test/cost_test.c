@@ -75,3 +75,12 @@ Test(dial9_cost, long_name_after_its_use)
 	expect_in_proportion("convert --to chrome --from dial9 \"$1\" -", b.p, b.n, "[repeats/text-cut]");
 	free(b.p);
 }
+
+/* Patterns are compared once with the name. */
+Test(dial9_cost, long_name_selected)
+{
+	struct bytes b = polls_of_one_name(12, false);
+
+	cost_of("stats --name '*1*2*,*2*3*' --format json --from dial9 \"$1\"", b.p, b.n, "0 of 400000");
+	free(b.p);
+}

@@ -74,6 +74,21 @@ Test(ovni_cost, long_label)
 	free(b.p);
 }
 
+/* Patterns are compared once with one label of 3 MiB, which names 60,000 tasks. */
+Test(ovni_cost, long_label_selected)
+{
+	struct bytes b;
+
+	begin(&b, 8 << 20);
+	declare_type(&b, 1, 3 << 20, 1);
+	create_task(&b, 1, 1, 2);
+	for (uint32_t i = 1; i <= 60000; i++)
+		run_task(&b, 1, 10 * (uint64_t)i);
+	cost_of("stats --name '*1*2*,*2*3*,*3*4*,x*y' --format json --from ovni -", b.p, b.n,
+	        "no event has the name");
+	free(b.p);
+}
+
 /* 150,000 types and as many tasks: more than the limit. */
 Test(ovni_cost, many_definitions)
 {

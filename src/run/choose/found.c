@@ -175,13 +175,14 @@ static void compare_event(struct select_near *near, const struct select_conditio
 	}
 }
 
-void select_found_see(struct select_found *f, const struct select *s, const struct batch *b, uint32_t i)
+void select_found_see(struct select_found *f, const struct select *s, const struct batch *b, uint32_t i,
+                      unsigned kinds)
 {
 	const struct event *const e = &b->events[i];
 
 	for (uint32_t k = 0; k < s->n; k++) {
 		const uint64_t bit = UINT64_C(1) << k;
-		if ((f->unmet & bit) == 0)
+		if ((f->unmet & bit) == 0 || (kinds & SELECT_BIT(s->conditions[k].kind)) == 0)
 			continue;
 		if (select_meets(&s->conditions[k], b, e)) {
 			f->unmet &= ~bit;

@@ -317,13 +317,43 @@ static uint32_t part_of(struct select_stage *st, const struct event *e)
 }
 
 #define OF_NAME SELECT_BIT(SELECT_NAME)
+#define OF_CATEGORY SELECT_BIT(SELECT_CATEGORY)
+
+/* The address by which a long text is known: of a name that stays, or of the class with the category.
+ * NULL: it has none, is short, or there is no condition for it. */
+static inline const void *long_text(const struct select_stage *st, const struct event *e, unsigned kind)
+{
+	if ((st->kinds & kind) == 0)
+		return NULL;
+	const struct slice s = kind == OF_NAME ? e->name : e->cls->category;
+	if (s.n <= sizeof st->names[0].text)
+		return NULL;
+	return kind == OF_CATEGORY ? (const void *)e->cls : (s.flags & SLICE_STAYS) != 0 ? s.p : NULL;
+}
+
+/* Whether the event meets the conditions of this kind, for the long text of the address `key`. */
+static bool long_text_matches(struct select_stage *st, const struct batch *b, const struct event *e,
+                              const void *key, unsigned kind)
+{
+	uint32_t fits = table64_get(&st->long_texts, (uint64_t)(uintptr_t)key);
+
+	if (fits == TABLE_NONE) {
+		fits = select_meets_kinds(st->select, b, e, kind);
+		/* on OOM the next event compares again */
+		(void)table64_put(&st->long_texts, (uint64_t)(uintptr_t)key, fits);
+	}
+	return fits != 0;
+}
 
 /* Whether its name meets the conditions for names; traces have few different ones. */
 static bool name_matches(struct select_stage *st, const struct batch *b, uint32_t i)
 {
 	const struct event *const e = &b->events[i];
 	const struct slice name = e->name;
+	const void *const key = long_text(st, e, OF_NAME);
 
+	if (key != NULL)
+		return long_text_matches(st, b, e, key, OF_NAME);
 	if (name.n == 0 || name.n > sizeof st->names[0].text)
 		return select_meets_kinds(st->select, b, e, OF_NAME);
 	const uint32_t some = (uint32_t)(unsigned char)name.p[0] |
@@ -340,9 +370,32 @@ static bool name_matches(struct select_stage *st, const struct batch *b, uint32_
 
 static inline bool matches(struct select_stage *st, const struct batch *b, uint32_t i)
 {
+	const struct event *const e = &b->events[i];
+	const void *const category = long_text(st, e, OF_CATEGORY);
+	const unsigned others = st->kinds & ~(category != NULL ? OF_NAME | OF_CATEGORY : OF_NAME);
+
 	return ((st->kinds & OF_NAME) == 0 || name_matches(st, b, i)) &&
-	       ((st->kinds & ~OF_NAME) == 0 ||
-	        select_meets_kinds(st->select, b, &b->events[i], st->kinds & ~OF_NAME));
+	       (category == NULL || long_text_matches(st, b, e, category, OF_CATEGORY)) &&
+	       (others == 0 || select_meets_kinds(st->select, b, e, others));
+}
+
+/* Looks for conditions that no event has met; long texts are compared once. */
+static void see_unmet(struct select_stage *st, const struct batch *b, uint32_t i)
+{
+	const struct event *const e = &b->events[i];
+	unsigned kinds = ~0U;
+
+	for (unsigned k = 0; k < 2; k++) {
+		const unsigned kind = k == 0 ? OF_NAME : OF_CATEGORY;
+		const void *const key = long_text(st, e, kind);
+		if (key == NULL)
+			continue;
+		if (table64_get(&st->long_texts, (uint64_t)(uintptr_t)key) != TABLE_NONE)
+			kinds &= ~kind;
+		else
+			(void)long_text_matches(st, b, e, key, kind);
+	}
+	select_found_see(st->found, st->select, b, i, kinds);
 }
 
 /* Updates the statistics, also for events that are removed. */
@@ -355,7 +408,7 @@ static inline void see(struct select_stage *st, const struct batch *b, uint32_t 
 	f->first = b->events[i].ts < f->first ? b->events[i].ts : f->first;
 	f->last = end > f->last ? end : f->last;
 	if (f->unmet != 0)
-		select_found_see(f, st->select, b, i);
+		see_unmet(st, b, i);
 }
 
 /* Marks the records of selected events. */
@@ -466,9 +519,9 @@ bool select_stage_choose(struct select_stage *st, struct batch *b)
 				b->events[i - 1].flags &= (uint8_t)~EVENT_LEFT_OUT;
 			return false;
 		}
+		see(st, b, i);
 		const bool wanted = in_window(st, e) && matches(st, b, i);
 		e->flags |= wanted ? 0 : EVENT_LEFT_OUT;
-		see(st, b, i);
 		st->found->left_out += !wanted;
 		st->found->crossing += wanted && is_cut(st, e);
 	}
@@ -572,6 +625,7 @@ void select_stage_free(struct select_stage *st)
 	free(st->seen);
 	free(st->cuts);
 	table64_free(&st->cut_of);
+	table64_free(&st->long_texts);
 	select_found_free(st->found);
 	split_cache_free(&st->parts);
 	*st = (struct select_stage){ .choice = NULL };

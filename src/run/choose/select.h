@@ -61,8 +61,10 @@ static inline uint64_t select_found_first(const struct select_found *f, uint64_t
 struct select_found *select_found_new(const struct select *s);
 void select_found_free(struct select_found *f); /* may be NULL */
 
-/* Call it for each event, selected or not, while f->unmet is not 0. */
-void select_found_see(struct select_found *f, const struct select *s, const struct batch *b, uint32_t i);
+/* Call it for each event, selected or not, while f->unmet is not 0.  kinds: SELECT_BIT of the conditions for
+ * which the event may have a new text. */
+void select_found_see(struct select_found *f, const struct select *s, const struct batch *b, uint32_t i,
+                      unsigned kinds);
 
 /* Adds statistics of another trace with the same conditions. */
 void select_found_add(struct select_found *f, const struct select_found *other);
@@ -207,6 +209,7 @@ struct select_stage {
 	uint8_t *seen; /* by index of the track */
 	uint32_t nseen;
 	struct select_name names[1U << SELECT_NAMES_BITS]; /* a cache, by their bytes */
+	struct table64 long_texts; /* the same of long names and categories, by address */
 };
 
 /* Whether the window depends on the first and last event of the trace. */
