@@ -197,9 +197,10 @@ static enum record_status read_other(struct pf_state *st, struct record *rec)
 	}
 	if (!in->last && in->end - rec->p < 2 * PF_VARINT_MAX)
 		return RECORD_MORE;
-	const uint64_t length = field_length(rec->p, in->end);
-	if (length <= st->r->max_record && length > (uint64_t)(in->end - rec->p) && !in->last)
-		return RECORD_MORE;
+	const uint64_t length = field_length(rec->p, in->end), left = (uint64_t)(in->end - rec->p);
+	if (!in->last && length <= st->r->max_record &&
+	    (length > left || (length == left && length < st->r->max_record)))
+		return RECORD_MORE; /* also for the byte after it */
 	/* Damage that looks like a field would skip whole packets: a packet or the end follows a field. */
 	if (length <= st->r->max_record && pf_wire_next(&w) && w.tag != PF_TAG(1, PF_BYTES) &&
 	    (w.p == in->end || *w.p == PF_FRAME_TAG)) {
