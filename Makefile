@@ -34,7 +34,7 @@ CPP_ALL   := -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -Isrc -Iformats $(
 # the aids of format X (src/test/support/format_aids.h).  Programs with a main() of their own are listed here.
 ALL_C   := $(sort $(shell find src formats -name '*.c'))
 MAINS   := src/main.c src/test/bench/bench_main.c src/test/support/make_testdata.c src/test/fuzz/fuzz_replay.c \
-	src/test/fuzz/fuzz_read.c src/test/support/no_libgit2.c $(wildcard src/test/faults/*.c)
+	src/test/fuzz/fuzz_read.c src/test/fuzz/fuzz_files.c src/test/support/no_libgit2.c $(wildcard src/test/faults/*.c)
 IN_TEST := $(filter-out $(MAINS),$(foreach c,$(ALL_C),$(if $(findstring /test/,$(c)),$(c))))
 TESTS   := $(filter %_test.c,$(IN_TEST))
 AIDS    := $(filter-out $(TESTS),$(IN_TEST))
@@ -87,7 +87,10 @@ $(BUILD)/src/test/faults/tracetool_main.o: src/main.c Makefile
 $(BUILD)/faults: $(LIB_O) $(AID_O) $(FAULT_O)
 	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS),LD,$@)
 
-$(BUILD)/fuzz_$(FORMAT): $(LIB_O) $(AID_O) src/test/fuzz/fuzz_read.c
+# The files beside traces that have a target, too.
+FUZZ_FILES := policy vocabulary table
+
+$(BUILD)/fuzz_$(FORMAT): $(LIB_O) $(AID_O) src/test/fuzz/fuzz_$(if $(filter $(FUZZ_FILES),$(FORMAT)),files,read).c
 	$(call say,$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -DFUZZ_FORMAT=$(FORMAT) -fsanitize=fuzzer -o $@ $^ $(LIBS),LD,$@)
 
 # The vocabularies, as C.  The folder itself is named so that a file that goes away is noticed.
@@ -341,11 +344,11 @@ fuzz: ## fuzz a reader: make fuzz FORMAT=htdump [FUZZ_ARGS='-max_total_time=600'
 		testdata/$(FORMAT)/good testdata/$(FORMAT)/bad)
 
 # The formats that can be read.
-FUZZ_FORMATS := $(AIDED)
+FUZZ_FORMATS := $(AIDED) $(FUZZ_FILES)
 FUZZ_SECONDS := 60
 FUZZ_JOBS    := 2
 
-check-fuzz: ## fuzz each reader for FUZZ_SECONDS (60), two at a time (needs clang, which it installs)
+check-fuzz: ## fuzz each reader, and files beside traces, for FUZZ_SECONDS (60), two at a time (needs clang, which it installs)
 	@sh scripts/deps.sh clang
 	@for f in $(FUZZ_FORMATS); do $(MAKE) --no-print-directory fuzz-target FORMAT=$$f || exit 1; done
 	FUZZ_ARGS='$(FUZZ_ARGS)' sh scripts/fuzz.sh build-fuzz $(FUZZ_SECONDS) $(FUZZ_JOBS) $(FUZZ_FORMATS)

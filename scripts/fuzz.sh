@@ -10,7 +10,12 @@ if [ "$1" = --one ]; then
 	format=$2
 	mkdir -p "$folder/corpus-$format"
 	set --
-	for dir in "testdata/fuzz/$format" "testdata/$format/good" "testdata/$format/bad"; do
+	case $format in
+		policy | table) beside=testdata/policy ;;
+		vocabulary) beside=schemas ;;
+		*) beside= ;;
+	esac
+	for dir in "testdata/fuzz/$format" "testdata/$format/good" "testdata/$format/bad" "$beside"; do
 		[ -d "$dir" ] && set -- "$@" "$dir"
 	done
 	# shellcheck disable=SC2086 # a list of arguments

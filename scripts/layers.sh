@@ -93,7 +93,7 @@ test_rule() {
 test_rule support base
 test_rule bench base format test/support
 test_rule faults base output format test/support
-test_rule fuzz base input output model check yaml format vocab run compare stats test/support
+test_rule fuzz base input output model check yaml format vocab run compare stats policy test/support
 
 # A format sees format.h and the headers below, base/, json/, out/, output/text*.h, and its own folder.  Aids of its tests share
 # nothing with it, so that the one can check the other.
