@@ -8,7 +8,7 @@ extern int mutant_on;
 /* Two bytes per mutant: reached with equal forms, reached with different forms. */
 extern unsigned char *mutant_notes;
 
-/* Returns true if mutant n is active. */
+/* Whether mutant n is active. */
 static inline bool mutant_if(int n, bool differs)
 {
 	mutant_notes[2 * n + differs] = 1;

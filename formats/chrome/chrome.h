@@ -462,7 +462,7 @@ bool chrome_key_at(const char *p, const char *e, struct slice *key, bool *more);
 /* Whether the object at p has the key, with its quotes, in [p, e).  Its texts may have stray quotes. */
 bool chrome_has_key(const char *p, const char *e, struct slice key);
 
-/* Returns true if an event starts at the brace p, judging by its keys. */
+/* Whether an event starts at the brace p, judging by its keys. */
 bool chrome_event_starts(struct chrome_phases *c, const char *p, const char *e, bool *more);
 
 /* For struct json_records. */
@@ -635,7 +635,7 @@ void chrome_begin_samples(struct chrome_reading *st);
 /* Returns the pid of the sample in st->rec, if its thread is known. */
 struct json_token chrome_sample_pid(const struct chrome_reading *st);
 
-/* Returns true if the frames of this id are known. */
+/* Whether the frames of this id are known. */
 bool chrome_knows_frame(struct chrome_reading *st, const struct json_token *id);
 
 void chrome_frames_free(struct chrome_frames *f);

@@ -66,7 +66,7 @@ static int probe_object(struct json *x, const char *p, const char *e)
 	return unit || (known && p == NULL && x->error.cut) ? LIKELY_BITS : 0;
 }
 
-/* Returns true if the object at p is an event.  *end: after the object, NULL if it is cut or invalid. */
+/* Whether the object at p is an event.  *end: after the object, NULL if it is cut or invalid. */
 static bool is_event(struct json *x, const char *p, const char *e, const char **end)
 {
 	struct json_walk w = json_walk(x, p, e);
@@ -132,7 +132,7 @@ static const char *find_key(const char *p, const char *e, const char *key)
 	return NULL;
 }
 
-/* Returns true if p is at a key of an event without quotes or with single quotes: `ph:`, `'ph':`. */
+/* Whether p is at a key of an event without quotes or with single quotes: `ph:`, `'ph':`. */
 static bool is_bare_key(const char *p, const char *e)
 {
 	p = json_skip_blanks(p, e);
@@ -146,7 +146,7 @@ static bool is_bare_key(const char *p, const char *e)
 	return p < e && *p == ':' && chrome_find_member(key) != CHROME_MEMBERS;
 }
 
-/* Returns true if an event starts at the brace p, though it may be damaged. */
+/* Whether an event starts at the brace p, though it may be damaged. */
 static bool starts_event(const char *p, const char *e)
 {
 	struct chrome_phases phases = { .from = NULL };

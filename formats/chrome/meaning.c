@@ -349,7 +349,7 @@ static struct class *event_class(struct chrome_reading *st)
 	return st->recent = c;
 }
 
-/* Returns true if the span partially overlaps an earlier one.  Keeps a stack of enclosing spans of bounded
+/* Whether the span partially overlaps an earlier one.  Keeps a stack of enclosing spans of bounded
  * depth: in any order, it may miss overlaps but never reports a false one.  Sets *inner if the span has the
  * times of the latest one and, by the order of the spans before, is within it. */
 static bool overlaps(struct chrome_reading *st, struct chrome_task *w, uint64_t from, uint64_t to,
@@ -413,7 +413,7 @@ static bool is_of_thread(const struct chrome_record *rec)
 	       slice_is(json_token_text(&rec->of[CHROME_SCOPE]), "thread");
 }
 
-/* Returns true if the event belongs to the process as a whole. */
+/* Whether the event belongs to the process as a whole. */
 static bool is_of_process(const struct chrome_reading *st)
 {
 	const struct chrome_record *const rec = &st->rec;

@@ -238,7 +238,7 @@ static inline struct slice dft_host_hash(const struct dft_record *rec, const str
 	return hash->kind > JSON_BAD_STRING || slice_is(s, "0") ? SLICE_NONE : s;
 }
 
-/* Returns whether an argument can be a hash: an integer other than 0, or a text of 16 bytes. */
+/* Whether an argument can be a hash: an integer other than 0, or a text of 16 bytes. */
 static inline bool dft_can_be_hash(const struct dft_record *rec, const struct dft_arg *a)
 {
 	return a->kind == JSON_UINT ? a->value.n != 1 || rec->p[a->value.at] != '0'
@@ -477,7 +477,7 @@ static inline struct finding_place dft_record_position(const struct dft_record *
 	return (struct finding_place){ rec->offset, rec->line, rec->column, rec->ordinal };
 }
 
-/* Returns whether the next finding of the rule will be shown. */
+/* Whether the next finding of the rule will be shown. */
 static inline bool dft_shown(const struct dft_state *st, enum dft_rule rule)
 {
 	return finding_is_shown(st->r->findings, &dft_rules[rule]);
@@ -541,7 +541,7 @@ static inline char dft_phase_char(const struct dft_record *rec)
 
 bool dft_is_metadata(const struct dft_record *rec);
 
-/* Returns whether the record is skipped: look-ahead passes, which collect names, read only metadata. */
+/* Whether the record is skipped: look-ahead passes, which collect names, read only metadata. */
 static inline bool dft_is_passed_over(const struct dft_state *st)
 {
 	return st->ahead && !dft_is_metadata(&st->record);
@@ -584,7 +584,7 @@ void dft_meta_finish(struct dft_state *st);
 /* Returns the value of a token; escapes in a string are not resolved. */
 struct value dft_value_of(const struct dft_record *rec, struct dft_token t, enum json_kind kind);
 
-/* Returns whether only WANT_STRUCTURE shows the record. */
+/* Whether only WANT_STRUCTURE shows the record. */
 bool dft_event_is_structure(const struct dft_facts *f);
 
 /* Checks the record in st->record, applies it, and sets the members of `rec`. */

@@ -20,7 +20,7 @@
 #define COMMON_DUR 8
 #define COMMON_UNIT 1000 /* ... in units of at most 1000 ns */
 
-/* Returns whether the numbers are free of findings.  The pid is checked in same_process(). */
+/* Whether the numbers are free of findings.  The pid is checked in same_process(). */
 static inline bool has_common_numbers(const struct dft_record *rec)
 {
 	const struct dft_token *const t = rec->top;
@@ -58,7 +58,7 @@ static inline struct dft_process *same_process(const struct dft_state *st, const
 	return dft_same_host(dft_host_text(&sh->hosts, p->host), dft_token_text(rec, host->value)) ? p : NULL;
 }
 
-/* Returns whether all hashes but the host's are defined; *texts: number of hashes that are text. */
+/* Whether all hashes but the host's are defined; *texts: number of hashes that are text. */
 static inline bool has_defined_hashes(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
                                       uint32_t *texts)
 {
@@ -103,7 +103,7 @@ static bool count_common(struct dft_state *st, const struct dft_record *rec)
 	return true;
 }
 
-/* Returns whether add_common() reads all members that events of common records need. */
+/* Whether add_common() reads all members that events of common records need. */
 static bool wants_plain_events(const struct dft_state *st, const struct batch *b)
 {
 	const unsigned want = st->r->want;
@@ -159,7 +159,7 @@ static void skip_positions(struct dft_state *st)
 		st->odd++;
 }
 
-/* Returns whether the index covers the start of the window, which may have moved. */
+/* Whether the index covers the start of the window, which may have moved. */
 static bool has_index(const struct dft_state *st)
 {
 	const struct input *const in = st->r->in;
@@ -204,7 +204,7 @@ static bool learn_line(struct dft_state *st, const char *e)
 	return true;
 }
 
-/* Returns whether the window starts with a line that is in an index and not known to be uncommon. */
+/* Whether the window starts with a line that is in an index and not known to be uncommon. */
 static bool is_fast(struct dft_state *st)
 {
 	const struct input *const in = st->r->in;

@@ -286,7 +286,7 @@ static void put_top(struct fields *x, enum dft_top which, enum dft_role conflict
 	*x->to++ = (struct field){ x->rec->special[conflict] != 0 ? other : name, value_of(x, &a) };
 }
 
-/* Returns whether another field of the event has, or may have, this name. */
+/* Whether another field of the event has, or may have, this name. */
 static bool name_conflicts(const struct dft_record *rec, struct slice name)
 {
 	for (uint32_t i = 0; i < rec->nargs; i++)

@@ -362,7 +362,7 @@ static inline const struct dft_name *look_up_cached(struct dft_state *st, const 
 	return e;
 }
 
-/* Returns whether an earlier record defines the hash. */
+/* Whether an earlier record defines the hash. */
 static bool check_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a,
                        uint64_t pid, struct slice *name)
 {

@@ -299,7 +299,7 @@ static void add_end(struct dft_paths *x, struct dft_node *at, const struct dft_r
 	x->nshapes++;
 }
 
-/* Returns whether learning is worth its time, which is about half that of parsing: each layout uses one
+/* Whether learning is worth its time, which is about half that of parsing: each layout uses one
  * credit; each record since the last call, which followed a path, adds one. */
 static bool pays(struct dft_paths *x, uint64_t ordinal)
 {

@@ -87,7 +87,7 @@ static void read_newline(struct dft_state *st)
 	st->line = (struct dft_line){ .number = st->line.number + 1, .start = offset_of(st, in->p) };
 }
 
-/* Returns whether a run of bytes that ends at p may continue in the next window.  Raw events must not depend
+/* Whether a run of bytes that ends at p may continue in the next window.  Raw events must not depend
  * on where windows end. */
 static bool may_continue(const struct dft_state *st, const char *p)
 {
@@ -218,7 +218,7 @@ static bool parse(struct dft_state *st, const char *p, const char *e)
 	return ok;
 }
 
-/* Returns whether a complete record is at p, not just an object with an id or name. */
+/* Whether a complete record is at p, not just an object with an id or name. */
 static bool is_record(struct dft_state *st, const char *p, const char *e)
 {
 	const struct dft_record *const rec = &st->record;

@@ -205,7 +205,7 @@ void dft_keys_free(struct dft_keys *k);
  * reason, or rec->no_memory. */
 bool dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, const char *e);
 
-/* Returns whether an object whose first member is a known one of records starts at p. */
+/* Whether an object whose first member is a known one of records starts at p. */
 bool dft_begins_record(const char *p, const char *e);
 
 /* Returns the position after `"traceEvents":[` near the start of an object at p (records wrapped for Chrome);

@@ -52,7 +52,7 @@ void d9_bytes_lack(struct d9_bytes *b, size_t n, const char *what)
 	*b->lack = (struct d9_lack){ .what = what, .bytes = n - (size_t)(b->end - b->p) };
 }
 
-/* Returns whether n items of at least `each` bytes fit into the rest. */
+/* Whether n items of at least `each` bytes fit into the rest. */
 static bool bytes_fit(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what)
 {
 	const uint64_t bytes = (uint64_t)n * each, left = (uint64_t)(b->end - b->p);
@@ -433,7 +433,7 @@ static enum record_status report_stop(const struct d9_walk *w)
 	return RECORD_BAD;
 }
 
-/* Returns whether the walk stopped at a limit of this reader: the event is legal. */
+/* Whether the walk stopped at a limit of this reader: the event is legal. */
 static bool is_too_deep(const struct d9_walk *w)
 {
 	return w->stopped && w->rule == D9_RULE_NESTING;

@@ -268,7 +268,7 @@ struct d9_threads {
 	uint64_t last;          /* offset of the record with the last new worker */
 };
 
-/* Returns true if the search ends at this offset of the file.  The size of batches has no influence. */
+/* Whether the search ends at this offset of the file.  The size of batches has no influence. */
 static inline bool d9_threads_end(const struct d9_threads *t, uint64_t offset)
 {
 	return offset >= D9_THREADS_AHEAD || offset > t->last + D9_THREADS_QUIET;

@@ -595,7 +595,7 @@ INLINE void add_event(struct d9_state *st, const struct d9_schema *s, const stru
 		                            .flags = st->r->event_flags };
 }
 
-/* Returns whether the batch has space for another event of a run.  The engine adds the event that may exceed
+/* Whether the batch has space for another event of a run.  The engine adds the event that may exceed
  * the fields of the batch, and ends the batch. */
 INLINE bool has_space(const struct batch *b)
 {

@@ -33,7 +33,7 @@ static uint8_t field_type(const void *ctx, uint32_t field)
 	return d9_type(s->fields[field].type)->value;
 }
 
-/* Returns whether the reader does all that the plan asks for. */
+/* Whether the reader does all that the plan asks for. */
 static bool is_done_by_reader(const struct d9_schema *s, const struct class_plan *p)
 {
 	const unsigned mine = CLASS_PLAN_EPOCH | CLASS_PLAN_FACTS;

@@ -297,7 +297,7 @@ static struct d9_entry *add_entry(struct d9_pool *pool, uint32_t id)
 	return &pool->entries[pool->n++];
 }
 
-/* Returns whether the content is used: texts in names of events, symbols or fields, stacks in fields. */
+/* Whether the content is used: texts in names of events, symbols or fields, stacks in fields. */
 static bool needs_content(const struct d9_state *st, enum d9_pool_kind kind)
 {
 	if (d9_wants_raw(st))

@@ -270,7 +270,7 @@ static COLD enum record_status report_cut(struct d9_state *st, const struct reco
 
 /* ---- frames ---- */
 
-/* Returns whether the first `left` bytes are the magic of the older format, or the start of it. */
+/* Whether the first `left` bytes are the magic of the older format, or the start of it. */
 static bool is_older_magic(const struct record *f, size_t left)
 {
 	const size_t n = left < D9_OLDER_MAGIC_SIZE ? left : D9_OLDER_MAGIC_SIZE;

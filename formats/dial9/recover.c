@@ -87,7 +87,7 @@ static uint64_t entry_size(uint8_t tag, const char *p, const char *end)
 	return n <= left ? n : 0;
 }
 
-/* Returns whether the entry of n bytes at p reaches into another segment: has a header, and is not UTF-8. */
+/* Whether the entry of n bytes at p reaches into another segment: has a header, and is not UTF-8. */
 static bool holds_segment(uint8_t tag, const char *p, uint64_t n)
 {
 	const size_t head = tag == D9_TAG_ANNOTATIONS ? 4 /* field_index, key_len */ : D9_ENTRY_HEAD;

@@ -46,7 +46,7 @@ static struct heph_gap *pending_gap(struct heph_gaps *gaps, uint32_t i)
 	return &gaps->shared[(gaps->head + i) % HEPH_MAX_GAPS];
 }
 
-/* Returns true if all numbers of the gap have left the window. */
+/* Whether all numbers of the gap have left the window. */
 static bool is_certain(const struct heph_state *st, const struct heph_gap *gap)
 {
 	const uint32_t distance = st->counters.shared.base - gap->first;

@@ -151,7 +151,7 @@ static inline uint32_t heph_packet_min(const char *p, const char *end)
 	                                      : 0;
 }
 
-/* Returns true if a whole packet starts at p, within [p, inside), and ends where another one starts or the
+/* Whether a whole packet starts at p, within [p, inside), and ends where another one starts or the
  * input ends. */
 bool heph_is_packet(const char *p, const char *inside, const char *end);
 

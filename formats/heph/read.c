@@ -73,7 +73,7 @@ static void end_search(struct heph_state *st, const char *p, bool found)
 	}
 }
 
-/* Returns true if a packet starts in [p, end) and is followed by another one that starts there. */
+/* Whether a packet starts in [p, end) and is followed by another one that starts there. */
 static bool has_packet(const char *p, const char *end)
 {
 	for (p = find_magic(p, end); end - p >= HEPH_HEAD_SIZE; p = find_magic(p + 1, end))
@@ -204,7 +204,7 @@ uint32_t heph_packet_min_of_part(const char *p, const char *end)
 	                                     : 0;
 }
 
-/* Returns true if another packet starts at p, or the input ends there. */
+/* Whether another packet starts at p, or the input ends there. */
 static inline bool is_packet_end(const char *p, const char *end)
 {
 	return p == end || heph_packet_min(p, end) != 0;

@@ -51,7 +51,7 @@ static uint8_t label_table(const struct trace *trace)
 	return v != NULL ? v->ops->table(v, SLICE_LIT("label")) : PLAN_NO_TABLE;
 }
 
-/* Returns true if records of the class put a text into the table of labels. */
+/* Whether records of the class put a text into the table of labels. */
 static bool defines_labels(const struct trace *trace, const struct class_plan *p)
 {
 	return p->plan != NULL && p->plan->phase == PLAN_STRUCTURE &&
@@ -68,7 +68,7 @@ bool ht_may_map_labels(const struct ht_state *st, struct slice name)
 	return defines_labels(st->r->trace, &p);
 }
 
-/* Returns true if the reader can apply the whole plan of a class. */
+/* Whether the reader can apply the whole plan of a class. */
 static bool reader_can_apply(const struct class_plan *p, uint8_t labels)
 {
 	const unsigned supported = CLASS_PLAN_DURATION | CLASS_PLAN_NAME | CLASS_PLAN_THREAD;
@@ -85,7 +85,7 @@ static bool uses_table(const struct plan_ref *ref, uint8_t table)
 	return false;
 }
 
-/* Returns true if the engine needs labels for names, tracks or keys. */
+/* Whether the engine needs labels for names, tracks or keys. */
 static bool plan_uses_labels(const struct plan *m, uint8_t labels)
 {
 	bool uses = uses_table(&m->key, labels);

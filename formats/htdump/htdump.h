@@ -338,7 +338,7 @@ void ht_plan_free(struct ht_plan *plan); /* NULL is allowed */
 /* Builds the plan of the class of `rec`, its first record.  Returns false after a finding or on OOM. */
 bool ht_class_prepare(struct ht_state *st, const struct record *rec);
 
-/* Returns true if a class of this name may name labels. */
+/* Whether a class of this name may name labels. */
 bool ht_may_map_labels(const struct ht_state *st, struct slice name);
 
 /* Reads a --label-map file.  Returns false after a finding or on OOM. */

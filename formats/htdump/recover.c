@@ -27,7 +27,7 @@ static const char *const structure[] = {
 	"htdump/zero-bytes", "htdump/struct-recursion", "htdump/bad-byte-order", NULL,
 };
 
-/* Returns true if a trace starts at p.  The record after the class info tells it from a span of thread 2 with
+/* Whether a trace starts at p.  The record after the class info tells it from a span of thread 2 with
  * a long label, whose duration and time are small numbers. */
 static bool starts_trace(const struct ht_state *st, const char *p, const char *end)
 {

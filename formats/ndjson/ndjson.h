@@ -197,7 +197,7 @@ enum ndjson_member ndjson_find_member(struct slice key);
 /* Returns the type for the value of `kind` (of_event) or of `type`; NDJSON_TYPES: none. */
 enum ndjson_type ndjson_find_type(struct slice name, bool of_event);
 
-/* Returns whether values of the member are of this kind. */
+/* Whether values of the member are of this kind. */
 bool ndjson_fits_member(enum ndjson_member m, enum json_kind kind);
 
 /* Returns the end of the line [p, end) without \n or \r\n. */
@@ -231,7 +231,7 @@ bool ndjson_magnitude(const struct json_token *t, uint64_t *v);
 /* Reads an integer member.  Returns false if it is missing, no integer, or greater than max. */
 bool ndjson_get_number(const struct ndjson_line *line, enum ndjson_member m, uint64_t max, uint64_t *v);
 
-/* Returns true if the array t has this text as an element. */
+/* Whether the array t has this text as an element. */
 bool ndjson_array_has(const struct json_token *t, const char *name);
 
 /* Returns NULL if no line has the index. */

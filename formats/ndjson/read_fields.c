@@ -359,7 +359,7 @@ static struct value read_type(struct reading *g, const struct json_token *t, uns
 	return type <= VALUE_F64 ? read_float(g, t, type) : read_text(g, t, type);
 }
 
-/* Returns true if a value of this JSON kind has this type when the type is expected. */
+/* Whether a value of this JSON kind has this type when the type is expected. */
 static bool fits_type(enum json_kind kind, unsigned type)
 {
 	if (type < VALUE_U8)

@@ -147,7 +147,7 @@ void ndjson_put_kind(struct text *t, unsigned kind)
 
 /* ---- kinds ---- */
 
-/* Returns true if a line can contain the JSON so that a reader gets all of its bytes back. */
+/* Whether a line can contain the JSON so that a reader gets all of its bytes back. */
 static bool json_fits_line(const struct value *v)
 {
 	const char *const p = v->p;
@@ -172,7 +172,7 @@ static bool map_fits_object(const struct value *v)
 	return true;
 }
 
-/* Returns true if the form alone gives the type when none is expected. */
+/* Whether the form alone gives the type when none is expected. */
 static bool is_natural(const struct value *v, unsigned kind)
 {
 	switch (kind) {

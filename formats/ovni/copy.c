@@ -134,7 +134,7 @@ void ovni_file_fields(const struct ovni_state *st, struct batch *b, struct event
 
 /* ---- writer: clocks and data of records ---- */
 
-/* Returns whether a record lacks its bytes: the reader dropped its data. */
+/* Whether a record lacks its bytes: the reader dropped its data. */
 static bool lacks_data(const struct event *e, struct slice bytes)
 {
 	return e->phase != PHASE_STRUCTURE && bytes.n == 0;
@@ -178,7 +178,7 @@ static const char *add_name(struct ovw_state *st, struct slice name, uint64_t ha
 	return own.p;
 }
 
-/* Returns whether a file may have the name: no file has it, or a sidecar with the same bytes does. */
+/* Whether a file may have the name: no file has it, or a sidecar with the same bytes does. */
 static bool is_free(const struct ovw_copy *c, struct slice name, uint64_t hash)
 {
 	const uint32_t known = tabletext_get(&c->names, name);
@@ -204,7 +204,7 @@ static void retain_sidecar(struct ovw_state *st, struct slice name, struct slice
 	chunk->text.failed |= s->name.p == NULL || s->content.failed;
 }
 
-/* Returns whether a sidecar belongs to one stream.  Others belong to a process or to the trace. */
+/* Whether a sidecar belongs to one stream.  Others belong to a process or to the trace. */
 static bool is_of_stream(const char *file)
 {
 	const char *const name = path_name(file);
@@ -237,7 +237,7 @@ static void write_sidecar(struct ovw_state *st, const struct ovw_sidecar *s, str
 
 /* ---- writer: folders ---- */
 
-/* Returns whether a sidecar is in the folder of the stream, and does not belong to the trace. */
+/* Whether a sidecar is in the folder of the stream, and does not belong to the trace. */
 static bool shares_folder(const struct ovw_sidecar *s, struct slice folder)
 {
 	return folder_length(s->name) == folder.n && memcmp(s->name.p, folder.p, folder.n) == 0 &&
@@ -259,7 +259,7 @@ static struct slice name_in(struct text *t, struct slice name, uint32_t folder, 
 	return slice_of(t->p, t->n);
 }
 
-/* Returns whether the stream and its sidecars can be in this folder. */
+/* Whether the stream and its sidecars can be in this folder. */
 static bool fits(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t number)
 {
 	struct ovw_copy *const c = &st->copy;
@@ -324,7 +324,7 @@ static struct slice use_default_name(struct ovw_state *st, struct slice name)
 	return SLICE_LIT(OVNI_STREAM_FILE);
 }
 
-/* Returns whether the folder can have a number of any length. */
+/* Whether the folder can have a number of any length. */
 static bool can_have_number(struct ovw_state *st, struct slice name, uint32_t folder)
 {
 	const struct slice long_name = name_in(&st->copy.scratch, name, folder, UINT32_MAX);

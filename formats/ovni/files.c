@@ -234,7 +234,7 @@ static bool exists(const struct reader *r, const char *path, const char *name)
 	return found;
 }
 
-/* Returns whether an object is metadata of a process as libovni before 1.11 wrote it. */
+/* Whether an object is metadata of a process as libovni before 1.11 wrote it. */
 static bool is_old_metadata(const cJSON *root)
 {
 	static const char *const keys[] = { "app_id", "rank", "nranks", "cpus", "model_version" };

@@ -94,7 +94,7 @@ extern const struct rule ovni_rules[OVNI_RULE_COUNT + 1]; /* ended by an id of N
 /* Adds a finding about a complete stream or trace: at offset 0, without a record. */
 void ovni_report(struct reader *r, enum ovni_rule rule, const char *fmt, ...) PRINTF(3, 4);
 
-/* Returns true if --check names the group. */
+/* Whether --check names the group. */
 bool ovni_group_is_selected(const struct option_value *list, const char *group);
 
 /* Like ovni_report(), for faults that only ovniemu refuses: errors if the group "state" is checked. */
@@ -192,7 +192,7 @@ struct ovni_system {
 	const struct track *more_threads; /* thread of `unknown`, for streams beyond TRACE_MAX_TRACKS */
 };
 
-/* Returns whether the declarations of all streams of the trace are known. */
+/* Whether the declarations of all streams of the trace are known. */
 static inline bool ovni_system_is_whole(const struct ovni_system *s)
 {
 	return s->in_folder && !s->lacks;
@@ -216,7 +216,7 @@ void ovni_system_add_cpu(struct ovni_system *s, struct reader *r, uint32_t loom,
                          uint32_t phyid);
 void ovni_system_require(struct ovni_system *s, struct reader *r, const char *model);
 
-/* Returns whether a stream requires the model. */
+/* Whether a stream requires the model. */
 bool ovni_system_requires(const struct ovni_system *s, struct slice model);
 
 /* Returns a process with this pid in a known loom, or TABLE_NONE.  For a thread without a loom: other
@@ -654,7 +654,7 @@ void ovw_select_file(struct ovw_state *st, uint64_t number, const char *file, st
  * after one that is written: the mark then lasts too long.  No effect for other records. */
 void ovw_select_mark(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk);
 
-/* Returns whether no selected record needs this one; p: the record. */
+/* Whether no selected record needs this one; p: the record. */
 bool ovw_select_omits(const struct event *e, const char *p);
 
 /* Writes or retains a record of a stream with a file. */

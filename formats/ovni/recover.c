@@ -251,7 +251,7 @@ static uint64_t event_size(const char *p, bool big)
 	return OVNI_EVENT_SIZE + ovni_payload_size((uint8_t)p[0]);
 }
 
-/* Returns whether the OVNI_EVENT_SIZE bytes at p can be of an event; random bytes seldom can. */
+/* Whether the OVNI_EVENT_SIZE bytes at p can be of an event; random bytes seldom can. */
 static bool is_plausible(const char *p, bool big)
 {
 	for (int i = 1; i < 4; i++)
@@ -280,7 +280,7 @@ static unsigned count_plausible(const struct input *in, const char *p, bool big)
 	return n == 1 && p == in->end && in->last ? UINT_MAX : n;
 }
 
-/* Returns whether the events at p show their byte order. */
+/* Whether the events at p show their byte order. */
 static bool find_byte_order(const struct input *in, const char *p, bool *big)
 {
 	const unsigned as_little = count_plausible(in, p, false), as_big = count_plausible(in, p, true);

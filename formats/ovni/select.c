@@ -251,7 +251,7 @@ void ovw_select_event(struct ovw_state *st, const struct event *e, struct slice 
 		count_waiting(st, s, bytes.n, chunk);
 }
 
-/* Returns whether streams that are kept need a declaration or task of this stream. */
+/* Whether streams that are kept need a declaration or task of this stream. */
 static bool is_needed(const struct ovw_selection *x, const struct ovw_waiting *s)
 {
 	bool needed = s->defines && x->uses_tasks;

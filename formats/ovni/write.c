@@ -115,7 +115,7 @@ static const char *file_name(struct ovw_state *st, const struct ovw_stream *s)
 	return arena_copy(&st->arena, slice_str(name)).p;
 }
 
-/* Returns whether the numbers of the thread differ from those of its track. */
+/* Whether the numbers of the thread differ from those of its track. */
 static bool is_changed(const struct ovw_marks *m, const struct ovw_stream *s)
 {
 	const struct track *const t = s->track, *const process = track_process(t);

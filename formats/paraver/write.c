@@ -246,7 +246,7 @@ static uint32_t counter_type(struct paraver_state *st, const struct paraver_trac
 	return like.group != TABLE_NONE ? paraver_type(&st->names, like) : 0;
 }
 
-/* Returns true if all fields were numbers. */
+/* Whether all fields were numbers. */
 static bool add_counter(struct paraver_state *st, const struct paraver_track *k, const struct batch *b,
                         const struct event *e, struct chunk *chunk)
 {

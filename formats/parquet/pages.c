@@ -112,7 +112,7 @@ static uint32_t run_length(const uint16_t *v, uint32_t i, uint32_t n)
 	return end - i;
 }
 
-/* Returns whether eight numbers from v[i] on are equal. */
+/* Whether eight numbers from v[i] on are equal. */
 static bool run_begins(const uint16_t *v, uint32_t i, uint32_t n)
 {
 	if (n - i < PACK)

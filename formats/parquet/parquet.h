@@ -183,7 +183,7 @@ static inline void column_add_number(struct column *c, struct column_tools *tool
 	column_end_row(c, tools, true);
 }
 
-/* Returns whether `known` has the value's number in the dictionary of this row group.  `known` may be NULL,
+/* Whether `known` has the value's number in the dictionary of this row group.  `known` may be NULL,
  * here and below. */
 static inline bool column_knows(const struct column *c, const struct column_known *known)
 {

@@ -147,7 +147,7 @@ static bool insert_group(struct sqlite_state *st, enum sqlite_table table)
 	return !sqlite_failed(st);
 }
 
-/* Returns true if the group is full with the current row, whose columns are being bound. */
+/* Whether the group is full with the current row, whose columns are being bound. */
 static inline bool group_is_full(const struct sqlite_group *g)
 {
 	return g->n + 1 == g->rows || g->bytes >= SQLITE_GROUP_BYTES;

@@ -329,7 +329,7 @@ static void add_instant(struct sqlite_state *st, const struct batch *b, const st
 	add_args(st, id, b, e, ledger);
 }
 
-/* Returns whether the field of a counter is a series: a number, also of JSON, or a truth value. */
+/* Whether the field of a counter is a series: a number, also of JSON, or a truth value. */
 static bool is_series(const struct field *f)
 {
 	const struct value *const v = &f->value;

@@ -25,7 +25,7 @@ static inline size_t cursor_left(const struct cursor *c)
 	return (size_t)(c->end - c->p);
 }
 
-/* Returns whether n more bytes exist; if not, `what` is missing. */
+/* Whether n more bytes exist; if not, `what` is missing. */
 static inline bool cursor_has(struct cursor *c, uint64_t n, const char *what)
 {
 	if (c->missing == NULL && n <= cursor_left(c))

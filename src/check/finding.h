@@ -61,7 +61,7 @@ static inline void finding_tally_add(struct finding_tally *t, uint64_t offset, u
 void finding_add_tally(struct findings *j, const struct rule *rule, const struct finding_tally *t,
                        const char *fmt, ...) PRINTF(4, 5);
 
-/* Returns true if the next finding of a rule will be shown; if not, its message may be "". */
+/* Whether the next finding of a rule will be shown; if not, its message may be "". */
 bool finding_is_shown(const struct findings *j, const struct rule *rule);
 
 /* Converts text of the trace for a message: in quotes, escaped, cut to about 60 bytes.  Returns q->s. */

@@ -140,7 +140,7 @@ struct differ_source {
 	bool signed_time;          /* ts is a signed number */
 };
 
-/* Returns true if the events of a pair may differ in these parts (enum event_part). */
+/* Whether the events of a pair may differ in these parts (enum event_part). */
 typedef bool difference_filter(void *ctx, unsigned parts);
 
 struct differ_rules {
@@ -245,14 +245,14 @@ struct allowance allowance_of(const struct ledger *l, const struct loss *losses,
 /* Returns the parts that may differ in all events, and so need not be compared. */
 unsigned allowance_ignore(const struct allowance *a);
 
-/* Returns true if the output may differ only by added fields and added events.  Without these, the digests of
+/* Whether the output may differ only by added fields and added events.  Without these, the digests of
  * the trace and of the output are equal. */
 bool allowance_is_none(const struct allowance *a);
 
-/* Returns true if one more pair may differ in these parts (enum event_part). */
+/* Whether one more pair may differ in these parts (enum event_part). */
 bool allowance_has(const struct allowance *a, unsigned parts);
 
-/* Returns true if the difference is allowed, and counts it.  Side A is the trace, B the output. */
+/* Whether the difference is allowed, and counts it.  Side A is the trace, B the output. */
 bool allowance_take(struct allowance *a, const struct difference *d);
 
 #endif

@@ -83,7 +83,7 @@ static unsigned head_differences(struct differ *d)
 	return event_pair_differences(&x, &d->sides[DIFFER_A].canon) | (track ? PART_TRACK : 0U);
 }
 
-/* Returns true if an event can be reported before the next ones are read. */
+/* Whether an event can be reported before the next ones are read. */
 static bool can_report_at_once(const struct differ *d)
 {
 	return d->rules.sorted && d->rules.pair_all && d->rules.tolerance == 0 &&
@@ -91,7 +91,7 @@ static bool can_report_at_once(const struct differ *d)
 	       d->sides[DIFFER_A].pending.alive == 0 && d->sides[DIFFER_B].pending.alive == 0;
 }
 
-/* Returns true if the next event of the side has a later time, and is in the same batch. */
+/* Whether the next event of the side has a later time, and is in the same batch. */
 static bool is_last_of_time(const struct differ *d, int which)
 {
 	const struct differ_side *const s = &d->sides[which];
@@ -103,7 +103,7 @@ static bool is_last_of_time(const struct differ *d, int which)
 	return i < s->batch->n && head_time(s, i) > s->id.ts;
 }
 
-/* Returns true if nothing is pending, and both heads are the only events of their time: no other partner is
+/* Whether nothing is pending, and both heads are the only events of their time: no other partner is
  * possible. */
 static bool heads_are_alone(const struct differ *d)
 {
@@ -111,7 +111,7 @@ static bool heads_are_alone(const struct differ *d)
 	       is_last_of_time(d, DIFFER_A) && is_last_of_time(d, DIFFER_B);
 }
 
-/* Returns true if nothing is pending, and the other side has ended, or its head is later. */
+/* Whether nothing is pending, and the other side has ended, or its head is later. */
 static bool head_is_alone(const struct differ *d, int which)
 {
 	const struct differ_side *const other = &d->sides[!which];
@@ -196,7 +196,7 @@ static enum differ_status read_head(struct differ *d, int which)
 	return s->identities.failed ? DIFFER_NO_MEMORY : DIFFER_DONE;
 }
 
-/* Returns true if the event is compared.  Counts the events that only B has. */
+/* Whether the event is compared.  Counts the events that only B has. */
 static bool is_included(struct differ *d, int which, const struct event *e)
 {
 	const bool compared = event_is_compared(e, d->rules.referred),
@@ -244,7 +244,7 @@ static bool heads_may_match(const struct differ *d)
 	       within(a->id.ts, b->id.ts, part_limit(d, PART_TIME));
 }
 
-/* Returns true if all further events are too late for a pending one, also to be similar: differ_flush()
+/* Whether all further events are too late for a pending one, also to be similar: differ_flush()
  * reports it then.  The limit is another tolerance later, so that more events are flushed at once. */
 static bool is_late(const struct differ *d, struct pending *p, uint64_t now)
 {

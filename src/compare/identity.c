@@ -13,7 +13,7 @@
 
 enum { HASH_PROCESS = 1, HASH_TRACK, HASH_NAME };
 
-/* Returns true if the track has a number of the system, not of a writer. */
+/* Whether the track has a number of the system, not of a writer. */
 static bool has_number(const struct track *t)
 {
 	return t->has_id && t->id <= TRACKS_LAST_PID;

@@ -201,7 +201,7 @@ static inline bool name_lists_contain(const char *const *lists, struct slice nam
 	return name_lists_find(lists, name) != UINT32_MAX;
 }
 
-/* Returns true if a field is compared.  *seen: 0 before the first field of an event;
+/* Whether a field is compared.  *seen: 0 before the first field of an event;
  * keep it for the others. */
 bool event_field_is_compared(const struct event_fields *f, struct slice name, unsigned *seen);
 
@@ -244,7 +244,7 @@ static inline uint64_t event_compared_duration(const struct event *e)
 	return e->phase == PHASE_SPAN ? e->dur : 0;
 }
 
-/* Returns true if an event is compared.  Structure is not compared.  An arrow is compared at its arrival
+/* Whether an event is compared.  Structure is not compared.  An arrow is compared at its arrival
  * only: an output may start an arrow at each event that could wake another one.  referred: events with
  * EVENT_REFERRED are compared, which a copy of selected records may lack. */
 static inline bool event_is_compared(const struct event *e, bool referred)

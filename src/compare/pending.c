@@ -321,7 +321,7 @@ static bool is_before(const struct pending_event *e, uint64_t before)
 	return before == UINT64_MAX || e->id.ts < before;
 }
 
-/* Returns true if a pair is made; with `allowed`, only if rules.may_differ accepts its differences. */
+/* Whether a pair is made; with `allowed`, only if rules.may_differ accepts its differences. */
 static bool is_made(const struct differ *d, const struct pending_event *a, const struct pending_event *b,
                     uint64_t before, bool allowed)
 {

@@ -12,7 +12,7 @@
 
 /* ---- bytes ---- */
 
-/* Returns true if the input was read to its end without a fault. */
+/* Whether the input was read to its end without a fault. */
 static bool is_complete(struct input *in)
 {
 	return in->p == in->end && in->last && in->fault == INPUT_OK && !input_shrunk(in);
@@ -122,7 +122,7 @@ static struct digest_track *get_track(struct digest *d, const struct event *e)
 	return &d->tracks[at];
 }
 
-/* Returns true if the event is included.  Counts the events of classes in rules.more. */
+/* Whether the event is included.  Counts the events of classes in rules.more. */
 static bool is_included(struct digest *d, const struct event *e)
 {
 	if (!event_is_compared(e, d->rules.referred) || (e->flags & EVENT_LEFT_OUT) != 0)

@@ -27,7 +27,7 @@ static inline uint64_t json_last_digits(const char *end, uint32_t n)
 	return json_eight_digits(w & ~UINT64_C(0) << 8 * (8 - n));
 }
 
-/* Returns true if json_last_digits() can read the n bytes at offset `at` without leaving the text. */
+/* Whether json_last_digits() can read the n bytes at offset `at` without leaving the text. */
 static inline bool json_few_digits(uint32_t at, uint32_t n)
 {
 	return n - 1 < 8 && at + n >= 8;

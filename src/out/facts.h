@@ -58,7 +58,7 @@ void facts_lose(const struct writer *w, struct facts_losses lost, struct chunk *
 #define FACT_OF_TRACE "trace."
 void fact_put_name(struct text *t, const struct fact *fact);
 
-/* Returns true if such a name is metadata of the trace; removes the prefix. */
+/* Whether such a name is metadata of the trace; removes the prefix. */
 bool fact_is_of_trace(struct slice *name);
 
 /* Adds the value of a fact as text, if it is a text, or a number of any kind except FACT_TRACE.  Returns

@@ -41,7 +41,7 @@ struct lifted {
 /* Returns the mistake in an argument of --column; NULL if there is none. */
 const char *lifted_mistake(const char *arg);
 
-/* Returns whether the argument names this column of the table; case is ignored. */
+/* Whether the argument names this column of the table; case is ignored. */
 bool lifted_is(const char *arg, const char *name);
 
 /* Stores the columns in the order of the command line.  The arguments are checked already; the last one of a

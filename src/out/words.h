@@ -34,7 +34,7 @@ enum word {
 
 extern const struct slice word_names[WORDS]; /* with the prefix; NUL-terminated */
 
-/* Returns true if the name is longer than the prefix and starts with it. */
+/* Whether the name is longer than the prefix and starts with it. */
 static inline bool word_is_own(struct slice name)
 {
 	return name.n >= sizeof WORDS_PREFIX && memcmp(name.p, WORDS_PREFIX, sizeof WORDS_PREFIX - 1) == 0;

@@ -274,7 +274,7 @@ static bool largest_value(const struct budget_run *r, const struct row *row, str
 	return found;
 }
 
-/* Returns true if a row has too few spans, or takes too little time, to judge its durations. */
+/* Whether a row has too few spans, or takes too little time, to judge its durations. */
 static bool is_small(const struct policy_budget *b, const struct row *row, const struct baseline_values *was)
 {
 	if (row->group == NULL || (b->statistic >= STATISTIC_COUNT && b->statistic <= STATISTIC_RATE))

@@ -63,13 +63,13 @@ policy_reader policy_count_range;
 
 policy_reader policy_read_kind;
 
-/* Returns true if a name, a category or a thread is stated. */
+/* Whether a name, a category or a thread is stated. */
 bool policy_who_stated(const struct policy_who *who);
 
-/* Returns true if both are the same pattern, or none. */
+/* Whether both are the same pattern, or none. */
 bool policy_pattern_equal(struct slice a, struct slice b);
 
-/* Returns true if both have the same patterns and kinds. */
+/* Whether both have the same patterns and kinds. */
 bool policy_who_equal(const struct policy_who *a, const struct policy_who *b);
 
 /* ---- read_expect.c ---- */

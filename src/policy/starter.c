@@ -266,7 +266,7 @@ static int compare_sum(const void *a, const void *b)
 	return ORDER(y->sum, x->sum);
 }
 
-/* Returns true if the category is written instead of names, which are positions in sources. */
+/* Whether the category is written instead of names, which are positions in sources. */
 static bool uses_category(const struct starter_row *r)
 {
 	return r->position && r->category.n > 0;
@@ -277,7 +277,7 @@ static bool is_expected(const struct policy_starter *s, const struct starter_row
 	return !r->waits && r->traces == s->ntraces;
 }
 
-/* Returns true if an earlier row has the same event: rows of one name can have several categories. */
+/* Whether an earlier row has the same event: rows of one name can have several categories. */
 static bool is_written(const struct policy_starter *s, uint32_t i)
 {
 	const struct starter_row *const r = &s->rows[i];

@@ -366,7 +366,7 @@ static bool get_bytes(struct reading *r, struct json_token *v, void *to)
 	return r->s->has_bytes = get_total(r, v, to);
 }
 
-/* Returns true if the numbers of the group and its histogram do not contradict each other. */
+/* Whether the numbers of the group and its histogram do not contradict each other. */
 static bool fits(const struct row_reading *row)
 {
 	const struct span_group *const g = &row->group;

@@ -523,7 +523,7 @@ static void merge_blocks(struct self_track *k, const uint64_t *starts, uint32_t 
 	}
 }
 
-/* Returns true if a span starts inside a block that is not fully covered. */
+/* Whether a span starts inside a block that is not fully covered. */
 static bool is_cut(const struct self_track *k, const struct self_span *s)
 {
 	const uint32_t i = find_block(k, s->start);

@@ -51,7 +51,7 @@ bool group_by_parse(struct group_by *by, const char *words, char *why, size_t si
 unsigned group_by_count(const struct group_by *by);
 const char *group_by_key(const struct group_by *by, unsigned i);
 
-/* Returns true if both have the same keys.  No keys are the same as name,category. */
+/* Whether both have the same keys.  No keys are the same as name,category. */
 bool group_by_is_same(const struct group_by *a, const struct group_by *b);
 
 #define GROUP_BY_WORDS (GROUP_KEYS_MAX * GROUP_KEY_MAX)
@@ -384,7 +384,7 @@ void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, co
 /* Adds the bytes of a span whose class has a plan. */
 void groups_count_bytes(struct stats *s, struct total *bytes, const struct batch *b, const struct event *e);
 
-/* Returns true if no event has the field of key i, or stats.sum_of (i == by.n).  After the last batch. */
+/* Whether no event has the field of key i, or stats.sum_of (i == by.n).  After the last batch. */
 bool groups_lacks_field(const struct stats *s, unsigned i);
 
 /* Labels the tracks that are values, after the last batch. */
@@ -438,7 +438,7 @@ struct span_row {
 	bool other; /* groups beyond the limits */
 };
 
-/* Returns true if all spans of a group are waiting. */
+/* Whether all spans of a group are waiting. */
 static inline bool span_row_waits(const struct span_row *row)
 {
 	return row->waiting > 0 && row->waiting == row->self;
@@ -626,7 +626,7 @@ struct stats_file {
  * incomplete then. */
 bool stats_read(struct stats_file *f);
 
-/* Returns true if a file begins like one of stats --format json; its first 64 bytes suffice. */
+/* Whether a file begins like one of stats --format json; its first 64 bytes suffice. */
 bool stats_file_begins(struct slice start);
 
 /* Writes the report in text, Markdown or HTML.  Names and categories are shortened to fit the width, and to

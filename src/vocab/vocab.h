@@ -61,7 +61,7 @@ void vocab_set_use(struct vocabulary *v, struct vocab_use *use);
 bool vocab_add_text(struct vocabulary *v, const char *text, size_t n, struct findings *findings,
                     size_t *rules);
 
-/* Returns true if the last text was not added because of OOM.  The caller reports it. */
+/* Whether the last text was not added because of OOM.  The caller reports it. */
 bool vocab_no_memory(const struct vocabulary *v);
 
 /* Returns the built-in YAML text for a format; p is NULL if there is none. */

@@ -69,7 +69,7 @@ static enum chrome_dialect find_mark(const char *p, uint32_t n)
 	return CHROME_DIALECT_UNKNOWN;
 }
 
-/* Returns true if the key is at the quote p; its value, if the text contains it, is at *value. */
+/* Whether the key is at the quote p; its value, if the text contains it, is at *value. */
 static bool is_key(const char *p, const char *e, const char *key, const char **value)
 {
 	const size_t left = (size_t)(e - p) - 1, most = 6 * strlen(key) + 1;
@@ -83,7 +83,7 @@ static bool is_key(const char *p, const char *e, const char *key, const char **v
 	return true;
 }
 
-/* Returns true if the key ts ends before p. */
+/* Whether the key ts ends before p. */
 static bool ends_with_ts(const char *begin, const char *p)
 {
 	const char *const close = p - 1, *open = close, *value;
@@ -96,7 +96,7 @@ static bool ends_with_ts(const char *begin, const char *p)
 	return false;
 }
 
-/* Returns true if the text has a ts with a minus sign, of an event or in arguments. */
+/* Whether the text has a ts with a minus sign, of an event or in arguments. */
 static bool holds_negative_key(struct slice s)
 {
 	const char *const e = s.p + s.n;
@@ -111,7 +111,7 @@ static bool holds_negative_key(struct slice s)
 	return false;
 }
 
-/* Returns true if the text has an event whose ts has a minus sign. */
+/* Whether the text has an event whose ts has a minus sign. */
 static bool holds_negative_time(struct slice s)
 {
 	const char *p = s.p, *value, *const e = s.p + s.n;

@@ -118,7 +118,7 @@ static bool call_stack(const struct chrome_reading *st, struct batch *b, const s
 
 /* ---- members ---- */
 
-/* Returns true if the member is in the model already. */
+/* Whether the member is in the model already. */
 static bool is_read(struct chrome_reading *st, enum chrome_member m, const struct json_token *t)
 {
 	const struct chrome_record *const rec = &st->rec;
@@ -153,7 +153,7 @@ static bool is_read(struct chrome_reading *st, enum chrome_member m, const struc
 	}
 }
 
-/* Returns true if a viewer draws the value as a series when it is a field of a counter.  Such a value is
+/* Whether a viewer draws the value as a series when it is a field of a counter.  Such a value is
  * written as text if it was not in args. */
 static bool is_series(enum json_kind kind)
 {
@@ -161,7 +161,7 @@ static bool is_series(enum json_kind kind)
 	       kind == JSON_FALSE;
 }
 
-/* Returns true if members other than the usual ones may be there. */
+/* Whether members other than the usual ones may be there. */
 static bool has_more(const struct chrome_record *rec)
 {
 	const struct json_token *const of = rec->of;

@@ -43,7 +43,7 @@ static void free_lines(struct lines *l)
 	free(l->list);
 }
 
-/* Returns true if the part names the thread of the event. */
+/* Whether the part names the thread of the event. */
 static void expect_named(const char *text, const char *event)
 {
 	const char *const pid = strstr(event, ",\"pid\":"), *const tid = strstr(pid, ",\"tid\":");

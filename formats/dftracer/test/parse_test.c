@@ -83,7 +83,7 @@ static void parser_free(struct parser *x)
 	dft_keys_free(&x->keys);
 }
 
-/* Returns whether the bytes are a record without flaws, followed by blanks only. */
+/* Whether the bytes are a record without flaws, followed by blanks only. */
 static bool is_valid(struct parser *x, const char *p, size_t n)
 {
 	if (n == 0 || *p != '{' || !dft_parse(&x->rec, &x->keys, p, p + n))

@@ -13,7 +13,7 @@
 
 /* ---- values ---- */
 
-/* Returns true if lists and maps are nested deeper than `max`.  A map whose keys are not all text is written
+/* Whether lists and maps are nested deeper than `max`.  A map whose keys are not all text is written
  * as a list of lists, so each counts twice. */
 static bool is_deeper(const struct value *v, unsigned max)
 {
@@ -171,7 +171,7 @@ static size_t row_of(const struct args *a, const struct field *f)
 	return i < max ? i : HASHED;
 }
 
-/* Returns whether the field is the host of the process. */
+/* Whether the field is the host of the process. */
 static bool is_host(const struct args *a, const struct field *f)
 {
 	return f->value.type == VALUE_STRING && slice_is(f->name, "hostname") &&
@@ -206,7 +206,7 @@ static bool is_seen(const struct args *a, struct slice name, uint32_t n)
 	return field_find(a->fields, n, name) != NULL;
 }
 
-/* Returns whether a name would be mistaken for a hash or the host. */
+/* Whether a name would be mistaken for a hash or the host. */
 static bool is_reserved(const struct args *a, const struct field *f)
 {
 	for (size_t i = 0; i < HASHED; i++)
@@ -331,7 +331,7 @@ static void put_host(struct args *a, bool counter)
 	dfw_text(a->chunk, p->host, a->e->offset);
 }
 
-/* Returns whether readers mistake the text of a counter for a number, or for the host. */
+/* Whether readers mistake the text of a counter for a number, or for the host. */
 static bool is_no_series(const struct field *f)
 {
 	enum json_kind kind;

@@ -343,7 +343,7 @@ static bool keeps_entity(const struct dfw_selection *s, const struct dfw_parser 
 
 #define MAX_TRACKS (DFT_MAX_THREADS - 1) /* threads past the limit share a track */
 
-/* Returns whether the process and the thread of the event are marked; if not, the caller must mark them. */
+/* Whether the process and the thread of the event are marked; if not, the caller must mark them. */
 static bool is_known_track(struct dfw_selection *s, const struct track *t)
 {
 	if (t->index >= MAX_TRACKS)

@@ -206,7 +206,7 @@ static struct slice own_name(struct slice name, struct slice host)
 	return name;
 }
 
-/* Returns whether readers give this name to a track without one; it is not written then. */
+/* Whether readers give this name to a track without one; it is not written then. */
 static bool is_default_name(struct slice name, const char *noun, uint64_t number)
 {
 	char text[40];
@@ -215,7 +215,7 @@ static bool is_default_name(struct slice name, const char *noun, uint64_t number
 	return slice_is(name, text);
 }
 
-/* Returns whether readers show another name. */
+/* Whether readers show another name. */
 static bool is_changed(const struct dfw_state *st, struct slice name, const char *noun, uint64_t number)
 {
 	return !is_default_name(name, noun, number) &&

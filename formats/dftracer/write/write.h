@@ -185,7 +185,7 @@ void dfw_survey_record(struct dfw_selection *s, struct dfw_parser *x, const stru
 /* Ends the survey; may be called again. */
 void dfw_end_survey(struct dfw_selection *s);
 
-/* Returns whether the next raw record is written. */
+/* Whether the next raw record is written. */
 enum dfw_verdict dfw_judge(struct dfw_selection *s, struct dfw_parser *x, const struct event *e,
                            struct slice bytes);
 

@@ -288,7 +288,7 @@ static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i
 	return type_of_cell((const struct d9w_cell *)ctx + i + 1);
 }
 
-/* Returns whether events of this shape have their own schema.  If so, charges it against the limits. */
+/* Whether events of this shape have their own schema.  If so, charges it against the limits. */
 static bool reserve_schema(struct d9w_state *st, const struct event *e, const struct field *f)
 {
 	static const struct shapes_bounds max = { MAX_SCHEMAS, UINT32_MAX, MAX_DESCRIBED };

@@ -58,7 +58,7 @@ static bool is_integer(const struct oracle_json *j)
 	       memchr(j->raw.p, 'e', j->raw.n) == NULL;
 }
 
-/* Returns true if a value in this form has this type where it is expected. */
+/* Whether a value in this form has this type where it is expected. */
 static bool fits(const struct oracle_json *j, const char *type)
 {
 	if (is_integer_type(type))

@@ -201,7 +201,7 @@ void state_check_stack(const struct state_event *x)
 
 /* ---- marks and counters, which metadata declares ---- */
 
-/* Returns whether the type of the mark is declared, for events of this kind. */
+/* Whether the type of the mark is declared, for events of this kind. */
 static bool check_mark_type(const struct state_event *x, uint32_t type)
 {
 	static const struct ovni_mark none;

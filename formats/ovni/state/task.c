@@ -103,7 +103,7 @@ static struct state_unit *unit_at(const struct state_event *x, uint32_t i)
 	return &x->checker->units.units[i];
 }
 
-/* Returns whether a missing unit may have been evicted, or be in streams that are not read. */
+/* Whether a missing unit may have been evicted, or be in streams that are not read. */
 static bool may_be_elsewhere(const struct state_event *x)
 {
 	return !ovni_system_is_whole(x->checker->system) || x->checker->units.evicted ||
@@ -350,7 +350,7 @@ static uint8_t bodies_of(const struct state_event *x)
 	return (uint8_t)(STATE_STACK_BODIES + x->code->model);
 }
 
-/* Returns whether the body can be executed: it is not on a stack, may run again if it has ended, and is not
+/* Whether the body can be executed: it is not on a stack, may run again if it has ended, and is not
  * inside one that is running. */
 static bool check_execute(const struct state_event *x, const struct state_unit *u, uint32_t id)
 {
@@ -408,7 +408,7 @@ static void execute_task(const struct state_event *x)
 		state_push(x, x->code->stack, state_value(x, i), true, !ok);
 }
 
-/* Returns whether the body is in the state that the action requires, and on top in this thread. */
+/* Whether the body is in the state that the action requires, and on top in this thread. */
 static bool check_change(const struct state_event *x, const struct state_unit *u, uint32_t unit, uint32_t id)
 {
 	const uint8_t wanted = x->code->action == STATE_RESUME ? STATE_BODY_PAUSED : STATE_BODY_RUNNING;

@@ -85,7 +85,7 @@ static size_t each_sample(const char *folder, void (*f)(const struct sample *s, 
 	return count;
 }
 
-/* Returns true if the sample breaks a rule: only then its exit status is set. */
+/* Whether the sample breaks a rule: only then its exit status is set. */
 static bool is_bad(const struct sample *s)
 {
 	return s->exit_status >= 0;

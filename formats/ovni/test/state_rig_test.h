@@ -28,7 +28,7 @@ extern uint32_t rig_units;
 
 /* Reads and checks all streams below a folder. */
 void rig_read(struct rig *rig, const char *folder);
-/* Returns whether a rule is of the group. */
+/* Whether a rule is of the group. */
 bool rig_is_state(int rule);
 uint64_t rig_count(const struct rig *rig, enum ovni_rule rule);
 /* Writes "ID COUNT\n" for each rule of the group that was broken. */

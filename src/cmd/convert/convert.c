@@ -433,7 +433,7 @@ static enum exit_status finish(struct convert *c, bool written)
 
 /* ---- the run ---- */
 
-/* Returns whether everything that can be read was written. */
+/* Whether everything that can be read was written. */
 static bool write_all(struct convert *c, const struct pipeline_job *job)
 {
 	enum stage_status status = STAGE_BAD;

@@ -217,7 +217,7 @@ static bool apply_pairing(struct interpret *in, struct event *e, enum pairing_re
 	return false;
 }
 
-/* Returns true if begins and ends wait for the order of time. */
+/* Whether begins and ends wait for the order of time. */
 static bool put_by_time(struct interpret *in, struct batch *b, struct event *e, struct pairing_how *how)
 {
 	const bool keyed = (e->flags & EVENT_ASYNC) != 0;

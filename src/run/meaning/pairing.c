@@ -569,7 +569,7 @@ static void emit_list(struct pairing *p, struct batch *b, uint32_t *list, bool f
 	}
 }
 
-/* Returns whether the batch is full. */
+/* Whether the batch is full. */
 static bool emit_all_open(struct pairing *p, struct batch *b, bool fields)
 {
 	for (; p->at < p->ntracks && b->n < b->cap; p->at += b->n < b->cap) {

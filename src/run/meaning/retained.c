@@ -248,7 +248,7 @@ static uint32_t same_name(const struct names *names, const struct field *f, uint
 	return i;
 }
 
-/* Returns true if the names of the END are a prefix of those of the BEGIN: the common case, which needs no
+/* Whether the names of the END are a prefix of those of the BEGIN: the common case, which needs no
  * table. */
 static bool has_same_names(const struct field *begin, uint32_t nbegin, const struct field *end, uint32_t nend)
 {

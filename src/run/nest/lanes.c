@@ -11,7 +11,7 @@
 
 /* ---- spans in order of time ---- */
 
-/* Returns true if the last span of the lane contains x; of equal spans the later contains the earlier. */
+/* Whether the last span of the lane contains x; of equal spans the later contains the earlier. */
 static bool is_inner(const struct nested_spans *l, const struct nested_span *x)
 {
 	const struct nested_span *const last = nested_spans_last(l);

@@ -118,7 +118,7 @@ static struct slice name_in_row(struct field_rows *s, struct slice name)
 	return (interned.flags & SLICE_STAYS) != 0 ? interned : arena_copy(&s->arena, name);
 }
 
-/* Returns whether there is space for a row of these fields. */
+/* Whether there is space for a row of these fields. */
 static bool has_space(const struct field_rows *s, const struct field *f, uint32_t n)
 {
 	uint64_t bytes = s->arena.used + n * sizeof *f;

@@ -148,7 +148,7 @@ void change_free(struct change *c);
  * a group of the old side alone; 0 on OOM. */
 uint64_t change_count_moved(const struct change *c);
 
-/* Returns true if spans of a side have a field that the vocabulary names for their bytes. */
+/* Whether spans of a side have a field that the vocabulary names for their bytes. */
 bool change_has_bytes(const struct change *c);
 
 const char *change_verdict_name(enum change_verdict v);

@@ -42,7 +42,7 @@ struct longest {
 	bool full; /* LONGEST_OTHER is in use */
 };
 
-/* Returns true if an item of this length would be kept; make its texts only then. */
+/* Whether an item of this length would be kept; make its texts only then. */
 bool longest_wants(const struct longest *l, uint32_t group, uint64_t length);
 
 /* Adds an item that longest_wants().  Copies the texts.  Returns false on OOM. */

@@ -231,7 +231,7 @@ static void add_source(struct fault_cases *all, const char *input, const char *p
 	}
 }
 
-/* Returns true if streams of the format are merged: their findings are only counted on OOM. */
+/* Whether streams of the format are merged: their findings are only counted on OOM. */
 static bool merges(const struct format *f)
 {
 	return f->trace != NULL && f->trace->merges;

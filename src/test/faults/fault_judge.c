@@ -64,7 +64,7 @@ static bool has_path(const char *line, const struct judge *j)
 	       strstr(line, "the temporary file for") != NULL; /* it has no name */
 }
 
-/* Returns true if a line has path and reason. */
+/* Whether a line has path and reason. */
 static bool has_message(char *text, const struct judge *j)
 {
 	const bool json = text[0] == '{'; /* path and reason are on separate lines */
@@ -84,7 +84,7 @@ static bool has_message(char *text, const struct judge *j)
 	return false;
 }
 
-/* Returns true if a report in a file has path and reason, on any lines. */
+/* Whether a report in a file has path and reason, on any lines. */
 static bool has_report(const struct judge *j)
 {
 	const struct fault_tree *const made = &j->with->made;

@@ -60,7 +60,7 @@ struct fault_errors {
 };
 extern const struct fault_errors fault_errors[FAULT_CALLS];
 
-/* Returns true if the call can transfer less than requested. */
+/* Whether the call can transfer less than requested. */
 bool fault_call_is_transfer(enum fault_call call);
 
 /* ---- files and folders in memory (fault_tree.c) ---- */
@@ -95,7 +95,7 @@ bool fault_tree_write(const struct fault_tree *t, const char *folder);
 
 const struct fault_entry *fault_tree_find(const struct fault_tree *t, const char *path);
 
-/* Returns true if kind and bytes are equal, or both are NULL. */
+/* Whether kind and bytes are equal, or both are NULL. */
 bool fault_entries_equal(const struct fault_entry *a, const struct fault_entry *b);
 
 /* Removes the content of a folder. */
@@ -162,7 +162,7 @@ bool fault_outcome_init(struct fault_outcome *o);
 bool fault_run(struct fault_runner *r, const struct fault_case *c, const struct fault_tree *before,
                struct fault_outcome *o);
 
-/* Returns true if a run with this plan ended correctly, given the content of the folder of outputs before,
+/* Whether a run with this plan ended correctly, given the content of the folder of outputs before,
  * and the outcome without a fault.  why: the mistake. */
 bool fault_judge(const struct fault_case *c, const struct fault_plan *plan, const struct fault_tree *before,
                  const struct fault_outcome *without, const struct fault_outcome *with, char *why, size_t n);

@@ -153,7 +153,7 @@ static void end_source(void *ctx, const struct source *s)
 	p->stopped = p->stopped || !source_holds(p, s);
 }
 
-/* Returns true if all was read. */
+/* Whether all was read. */
 static bool read_batches(struct fuzz_pass *p)
 {
 	enum stage_status status;

@@ -25,7 +25,7 @@ struct fuzz_swept {
 	int byte;                  /* ... and its value; -1: a prefix */
 };
 
-/* Returns true if all promises were kept. */
+/* Whether all promises were kept. */
 bool fuzz_sweep_run(const struct fuzz_sweep *s, struct fuzz_swept *out);
 
 #endif

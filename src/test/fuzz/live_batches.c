@@ -129,7 +129,7 @@ static bool same_findings(const struct findings *a, const struct findings *b)
 	return same;
 }
 
-/* Returns true if records are in order, without overlap, and equal to the bytes at their offsets. */
+/* Whether records are in order, without overlap, and equal to the bytes at their offsets. */
 static bool records_lie_in(const struct live_batches *l, const char *p, size_t n)
 {
 	uint64_t end = 0;

@@ -137,7 +137,7 @@ static uint64_t read_as(const struct sample *s, struct input *in, unsigned want,
 	return digest;
 }
 
-/* Returns true if the reader guesses from its first window. */
+/* Whether the reader guesses from its first window. */
 static bool is_guessed(const struct sample *s)
 {
 	const struct format_aids *const aids = format_aids_of(s->format->name);

@@ -97,7 +97,7 @@ void telling_free(struct telling *t);
 /* Returns the hash of a name. */
 uint64_t told_name(struct slice name);
 
-/* Returns whether b equals a, moved `moved_by` ns earlier. */
+/* Whether b equals a, moved `moved_by` ns earlier. */
 bool told_same(const struct told *a, const struct told *b, uint64_t moved_by);
 
 /* Returns a rule of level error or warning that b breaks and a does not; NULL: none. */

@@ -15,7 +15,7 @@ static inline unsigned long strength(unsigned long light, unsigned long ci, unsi
 	return s >= 100 ? night : s >= 10 ? ci : light;
 }
 
-/* Returns true if a sweep includes the sample with this name: always in CI, about every `every`th in `make
+/* Whether a sweep includes the sample with this name: always in CI, about every `every`th in `make
  * test`. */
 static inline bool strength_takes(const char *name, unsigned every)
 {
