@@ -315,6 +315,16 @@ static struct slice find_category(struct chrome_reading *st)
 	return cat.p != NULL && cat.n == 0 ? SLICE_LIT("no category") : cat;
 }
 
+/* Not all classes: "more categories" of a copy must not leave one category less. */
+static uint32_t count_categories(const struct chrome_reading *st)
+{
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < CHROME_STACK_KINDS; i++)
+		n += (uint32_t)st->class_names[i].used;
+	return n;
+}
+
 static struct class *event_class(struct chrome_reading *st)
 {
 	struct trace *const trace = st->r->trace;
@@ -336,7 +346,7 @@ static struct class *event_class(struct chrome_reading *st)
 	st->recent_stack = (uint8_t)stack;
 	if (known != TABLE_NONE)
 		return st->recent = trace->planned[known];
-	if (trace->nclasses >= CHROME_MAX_CLASSES) {
+	if (count_categories(st) >= CHROME_MAX_CLASSES) {
 		chrome_report_limit(st, CHROME_LIMIT_CLASSES,
 		                    "more than 4,096 categories: the others are shown as one");
 		return st->recent = trace_add_class(trace, SLICE_LIT("more categories"));
