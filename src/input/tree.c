@@ -249,8 +249,8 @@ static void check_search(struct walk *w, const char *path, size_t entries)
 	snprintf(self, size, "%s/.", path);
 	if (entries > 0 && stat(self, &st) != 0 && errno == EACCES) {
 		w->closed = true;
-		snprintf(why, sizeof why, "its %zu entr%s cannot be looked at (no x permission): %s",
-		         entries, entries == 1 ? "y" : "ies", strerror(EACCES));
+		snprintf(why, sizeof why, "its %zu entr%s cannot be looked at (no x permission): %s", entries,
+		         entries == 1 ? "y" : "ies", strerror(EACCES));
 		add_problem(w, path, INPUT_DENIED, why);
 	}
 	free(self);

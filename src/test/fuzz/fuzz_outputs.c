@@ -51,11 +51,29 @@ static bool conversion_begin(void *ctx, struct pipeline *f)
 	return true;
 }
 
+/* Drops structure from which the interpreter, which these passes lack, would learn facts. */
+static void drop_structure(struct batch *b)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		if (b->events[i].phase == PHASE_STRUCTURE)
+			continue;
+		b->events[n] = b->events[i];
+		if (b->bytes != NULL)
+			b->bytes[n] = b->bytes[i];
+		n++;
+	}
+	b->n = n;
+}
+
 static bool conversion_take(void *ctx, struct pipeline *f, struct batch *b)
 {
 	struct conversion *const c = ctx;
 
 	(void)f;
+	if (!c->writing.run.raw && (c->to->writer->want & WANT_STRUCTURE) == 0)
+		drop_structure(b);
 	for (uint32_t i = 0; c->writing.run.raw && b->bytes != NULL && i < b->n; i++)
 		text_slice(&c->records, b->bytes[i]);
 	for (uint32_t i = 0; i < b->n; i++)
