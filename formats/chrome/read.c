@@ -4,6 +4,7 @@
  */
 #include "chrome/chrome.h"
 #include "base/compiler.h"
+#include "model/number.h"
 
 #include <stdarg.h>
 
@@ -364,27 +365,18 @@ static struct slice compact(struct arena *a, struct slice s)
 
 struct value chrome_read_value(struct arena *a, const struct json_token *t)
 {
-	const struct slice s = json_token_text(t);
-	uint64_t v;
-
 	switch (t->kind) {
+	case JSON_ABSENT:
 	case JSON_UINT:
 	case JSON_INT:
-		if (slice_is(s, "-0") || !json_integer(s, &v))
-			return value_json(s);
-		return t->kind == JSON_INT ? (struct value){ .type = VALUE_I64, .i64 = (int64_t)v }
-		                           : value_u64(v);
+	case JSON_NUMBER:
 	case JSON_TRUE:
 	case JSON_FALSE:
-		return (struct value){ .type = VALUE_BOOL, .u64 = t->kind == JSON_TRUE };
 	case JSON_NULL:
-	case JSON_ABSENT:
-		return (struct value){ .type = VALUE_NONE };
-	case JSON_NUMBER:
-		return value_json(s);
+		return value_of_json(t);
 	case JSON_OBJECT:
 	case JSON_ARRAY:
-		return value_json(compact(a, s));
+		return value_json(compact(a, json_token_text(t)));
 	default:
 		return value_string(chrome_text(a, t));
 	}

@@ -41,8 +41,7 @@
 #define D9_MAX_SCHEMAS 65536U        /* different ones in the whole trace */
 #define D9_MAX_DESCRIBED (16U << 20) /* bytes of memory of all schemas, without long ones */
 #define D9_MAX_POOLED (16U << 20)    /* bytes of memory of the pools of one segment, without long entries */
-#define D9_LASTING_MIN 257U          /* bytes of a pooled text above those that trace_text() keeps */
-#define D9_MAX_LASTING (16U << 20)   /* bytes of such texts that stay, in the whole trace */
+#define D9_MAX_LASTING (16U << 20)   /* bytes of pooled texts that trace_text() does not keep but that stay */
 #define D9_AHEAD_POOLED (1U << 20)   /* bytes of pools above which the look-ahead pass comes first */
 #define D9_MAX_PENDING 16384U        /* ids of one segment that wait for their definition */
 #define D9_MAX_LATE 16384U           /* definitions after their use, in the whole trace */

@@ -101,11 +101,11 @@ void d9_ahead_drop(struct d9_state *st)
 	st->ahead = NULL;
 }
 
-/* Copies a long text into the trace, where it stays: else a copy of it is made for each open span that it
- * names, and it is compared for each event.  Returns the text itself if it is short or a limit is reached. */
+/* Copies a long text into the trace, so that it stays: other texts are copied for each open span that they
+ * name, and compared for each event.  Returns the text itself if it is short or a limit is reached. */
 static struct slice make_lasting(struct d9_state *st, struct slice text)
 {
-	if (text.n < D9_LASTING_MIN || text.n > D9_MAX_LASTING - st->lasting)
+	if (text.n <= TEXTS_LONGEST || text.n > D9_MAX_LASTING - st->lasting)
 		return text;
 	struct slice copy = arena_copy(&st->r->trace->arena, text);
 	st->r->no_memory |= copy.p == NULL;

@@ -205,7 +205,6 @@ void tabletext_free(struct tabletext *t)
 
 #define MAX_TEXTS 32768U
 #define MAX_TEXT_BYTES (2U << 20) /* total bytes of all texts */
-#define MAX_TEXT 256U             /* max bytes of one text */
 
 bool texts_full(const struct texts *t)
 {
@@ -216,7 +215,7 @@ struct slice texts_intern(struct texts *t, struct slice s)
 {
 	const uint32_t flags = s.flags | SLICE_STAYS;
 
-	if (s.n == 0 || s.n > MAX_TEXT)
+	if (s.n == 0 || s.n > TEXTS_LONGEST)
 		return s;
 	const char *const known = tabletext_key(&t->known, s);
 	if (known != NULL)

@@ -97,6 +97,8 @@ struct texts {
 	uint32_t bytes; /* total size of all texts */
 };
 
+#define TEXTS_LONGEST 256U /* bytes of one text */
+
 /* Returns the only copy of a text, with SLICE_STAYS, valid until texts_free().  Returns `s` itself if it is
  * too long, if the limits are reached, or on OOM. */
 struct slice texts_intern(struct texts *t, struct slice s);

@@ -1,10 +1,7 @@
 /* Values by path: members of objects, maps and lists in fields. */
 #include "format/field_path.h"
 
-#include "json/number.h"
-#include "json/token.h"
 #include "model/number.h"
-#include "model/value.h"
 
 /* The name at the start of a path, found so far, and what follows it. */
 struct step {
@@ -59,6 +56,16 @@ static const struct value *entry(const struct value *v, struct slice *path)
 
 /* ---- JSON text ---- */
 
+/* Copies a text with its escapes replaced if it fits. */
+static struct slice plain_text(const struct json_token *t, char to[PATH_TEXT])
+{
+	const struct slice s = json_token_text(t);
+
+	if (t->kind != JSON_ESCAPED || s.n > PATH_TEXT)
+		return s;
+	return slice_of(to, (size_t)(json_put_unescaped(to, s) - to));
+}
+
 /* Returns the member or element at the start of the path, and moves *path past it; absent: none. */
 static struct json_token member(const struct json_token *of, struct slice *path)
 {
@@ -76,10 +83,8 @@ static struct json_token member(const struct json_token *of, struct slice *path)
 			found = w.value;
 			break;
 		}
-		char plain[PATH_TEXT];
-		struct slice key = json_token_text(&w.key);
-		if (w.key.kind == JSON_ESCAPED && key.n <= sizeof plain)
-			key = slice_of(plain, (size_t)(json_put_unescaped(plain, key) - plain));
+		char space[PATH_TEXT];
+		const struct slice key = plain_text(&w.key, space);
 		if (is_longer(&step, *path, key)) {
 			step = (struct step){ of, key.n };
 			found = w.value;
@@ -89,32 +94,13 @@ static struct json_token member(const struct json_token *of, struct slice *path)
 	return found;
 }
 
-static void read_value(struct path_value *to, const struct json_token *t)
-{
-	const struct slice text = json_token_text(t);
-	uint64_t v;
-
-	to->value = value_json(slice_of(t->p, (size_t)(t->end - t->p)));
-	if (t->kind == JSON_STRING)
-		to->value = value_string(text);
-	else if (t->kind == JSON_ESCAPED && text.n <= sizeof to->text)
-		to->value =
-		    value_string(slice_of(to->text, (size_t)(json_put_unescaped(to->text, text) - to->text)));
-	else if (t->kind == JSON_TRUE || t->kind == JSON_FALSE)
-		to->value = (struct value){ .type = VALUE_BOOL, .u64 = t->kind == JSON_TRUE };
-	else if (t->kind == JSON_NULL)
-		to->value = (struct value){ .type = VALUE_NONE };
-	else if ((t->kind == JSON_UINT || t->kind == JSON_INT) && !slice_is(text, "-0") &&
-	         json_integer(text, &v))
-		to->value = t->kind == JSON_UINT ? value_u64(v)
-		                                 : (struct value){ .type = VALUE_I64, .i64 = (int64_t)v };
-}
-
 const struct value *field_path_find(const struct field *f, uint32_t n, struct slice path,
                                     struct path_value *to)
 {
 	struct step found = { 0 };
 
+	if (memchr(path.p, '.', path.n) == NULL)
+		return NULL;
 	for (uint32_t i = 0; i < n; i++)
 		if (is_longer(&found, path, f[i].name))
 			found = (struct step){ &f[i].value, f[i].name.n };
@@ -128,12 +114,17 @@ const struct value *field_path_find(const struct field *f, uint32_t n, struct sl
 		return NULL;
 	struct json_token t = { v->p, v->p + v->count, *v->p == '{' ? JSON_OBJECT : JSON_ARRAY };
 	while (path.n > 0) {
-		if (t.kind != JSON_ABSENT && *t.p != '{' && *t.p != '[')
+		if (*t.p != '{' && *t.p != '[')
 			return NULL;
 		t = member(&t, &path);
 		if (t.kind == JSON_ABSENT)
 			return NULL;
 	}
-	read_value(to, &t);
+	if (!json_is_string(t.kind))
+		to->value = value_of_json(&t);
+	else if (t.kind == JSON_ESCAPED && t.end - t.p > PATH_TEXT + 2)
+		to->value = value_json(slice_of(t.p, (size_t)(t.end - t.p)));
+	else
+		to->value = value_string(plain_text(&t, to->text));
 	return &to->value;
 }

@@ -16,7 +16,8 @@ struct path_value {
 	char text[PATH_TEXT];
 };
 
-/* Returns NULL if there is none.  The result is a value of the fields, or to->value. */
+/* Returns NULL if there is none, or the path has no dot.  The result is a value of the fields, or to->value.
+ */
 const struct value *field_path_find(const struct field *f, uint32_t n, struct slice path,
                                     struct path_value *to);
 
@@ -26,9 +27,7 @@ static inline const struct value *field_value(const struct field *f, uint32_t n,
 {
 	const struct field *const found = field_find(f, n, name);
 
-	if (found != NULL)
-		return &found->value;
-	return memchr(name.p, '.', name.n) != NULL ? field_path_find(f, n, name, to) : NULL;
+	return found != NULL ? &found->value : field_path_find(f, n, name, to);
 }
 
 #endif

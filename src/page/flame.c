@@ -161,8 +161,8 @@ bool flame_visit(struct page_flame *f, uint32_t max, void (*visit)(void *ctx, co
 		add_totals(f, totals);
 		const uint64_t least = fold_small(f, totals, counts, max);
 		memset(counts, 0, n * sizeof *counts);
-		for (uint32_t i = n - 1; i > 0;
-		     i--) { /* put_around() leaves nodes without spans: not shown */
+		/* put_around() leaves nodes without spans, which are not shown */
+		for (uint32_t i = n - 1; i > 0; i--) {
 			page_add_saturating(&counts[i], f->nodes[i].count[0]);
 			page_add_saturating(&counts[i], f->nodes[i].count[1]);
 			page_add_saturating(&counts[f->nodes[i].parent], counts[i]);

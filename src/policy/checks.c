@@ -498,10 +498,10 @@ static void check_points(const struct policy_verdict *v, const struct policy_tim
 
 	for (int i = 0; i < 2; i++)
 		if (both[i]->line > 0 && both[i]->wall && !trace->epoch_known) {
-			policy_finding(
-			    v, POLICY_RULE_TIME_RANGE, 0, both[i]->line,
-			    "the wall time of events is not known: not checked whether they are %s %.40s",
-			    i == 0 ? "after" : "before", both[i]->text.p);
+			policy_finding(v, POLICY_RULE_TIME_RANGE, 0, both[i]->line,
+			               "the wall time of events is not known, so it is not checked whether "
+			               "they are %s %.40s",
+			               i == 0 ? "after" : "before", both[i]->text.p);
 			return;
 		}
 	if (t->after.line > 0 && compare_point(trace, w->stats.first_ns, &t->after) < 0)

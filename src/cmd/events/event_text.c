@@ -191,7 +191,7 @@ static void put_members(struct text *t, const struct shown_fields *which, const 
 
 	for (unsigned i = 0; i < which->n; i++) {
 		const struct value *const v = field_find(own, e->nfields, which->names[i]) == NULL
-		                                  ? field_value(own, e->nfields, which->names[i], &member)
+		                                  ? field_path_find(own, e->nfields, which->names[i], &member)
 		                                  : NULL;
 		if (v != NULL)
 			put_field(t, which->json, &(struct field){ which->names[i], *v }, lost);

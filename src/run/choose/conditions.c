@@ -96,7 +96,7 @@ static bool field_matches(const struct field *fields, uint32_t n, const struct s
 			if (value_matches(c, &fields[i].value))
 				return true;
 		}
-	const struct value *const v = named ? NULL : field_value(fields, n, c->key, &member);
+	const struct value *const v = named ? NULL : field_path_find(fields, n, c->key, &member);
 	return v != NULL && value_matches(c, v);
 }
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/registry.h"
 #include "policy/policy.h"
 #include "stats/stats.h"
 #include "vocab/vocab.h"
@@ -39,11 +38,10 @@ static void read_vocabulary(struct slice text)
 {
 	struct vocabulary *const v = vocab_new("chrome");
 	struct findings findings;
-	size_t rules = 0;
 
 	findings_init(&findings, "vocabulary", NULL, NULL);
 	if (v == NULL ||
-	    vocab_add_text(v, text.p, text.n, &findings, &rules) != (findings.levels[LEVEL_ERROR] == 0))
+	    vocab_add_text(v, text.p, text.n, &findings, NULL) != (findings.levels[LEVEL_ERROR] == 0))
 		abort();
 	if (findings.levels[LEVEL_ERROR] == 0) {
 		struct text t = { .p = NULL };
@@ -54,7 +52,7 @@ static void read_vocabulary(struct slice text)
 	vocab_free(v);
 }
 
-/* Writes the table, which is what --merge would do. */
+/* Writes all forms of the table. */
 static void put_table(struct text *t, const struct stats *s)
 {
 	struct span_columns columns;
