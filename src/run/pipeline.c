@@ -197,19 +197,20 @@ static bool begin_rebase(struct pipeline *p)
 	return !m.failed;
 }
 
-/* Whether reading is worth a thread: not for records that are only copied.  If the first input can be read
- * again, it is a file, and reading it does not wait for other programs. */
+/* Whether reading may be worth a thread.  If the first input can be read again, it is a file, and reading it
+ * does not wait for other programs. */
 static bool reads_ahead(const struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
-	return job_reads_ahead(job) && job->read.as == READ_MEANING && job->adjust.anonymise == NULL &&
-	       job->choice.split == NULL && p->context.marks->state == MARKS_NOT && pipeline_reads_twice(job);
+	return job_reads_ahead(job) && (job->read.as == READ_MEANING || job->read.copy_of != NULL) &&
+	       job->adjust.anonymise == NULL && job->choice.split == NULL &&
+	       p->context.marks->state == MARKS_NOT && pipeline_reads_twice(job);
 }
 
 static bool begin_ahead(struct pipeline *p)
 {
-	if ((p->ahead = ahead_new(p->last)) == NULL) {
+	if ((p->ahead = ahead_new(p->last, &p->context.raw)) == NULL) {
 		pipeline_no_memory(p);
 		return false;
 	}

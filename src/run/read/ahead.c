@@ -1,6 +1,6 @@
 /* Reads ahead on a thread of its own, into a ring of batches.  The first batches are read without a thread,
- * which does not pay for short inputs.  If most batches have to pass the gate, the thread ends, as each
- * thread would only wait for the other. */
+ * which does not pay for short inputs; nor does it for records that are only copied.  If most batches have to
+ * pass the gate, the thread ends, as each thread would only wait for the other. */
 #include "run/read/reading.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #define AHEAD_BATCHES 32U /* max batches that wait */
 #define AHEAD_FEW 12U /* waiting batches that wake a sleeping thread: waking costs as much as reading one */
 #ifndef AHEAD_FIRST
-#define AHEAD_FIRST 64U /* batches before the thread starts; 0 to test short inputs */
+#define AHEAD_FIRST 64U /* batches before the thread starts; 1 to test short inputs */
 #endif
 #define AHEAD_JUDGED 64U /* batches after which it ends if more than half passed the gate */
 
@@ -29,6 +29,7 @@ struct ahead {
 	bool running;   /* there is a thread; for the other stages */
 	bool stopped;   /* likewise: no more batches */
 	unsigned first; /* batches read without a thread */
+	const bool *raw;
 	pthread_mutex_t lock;
 	pthread_cond_t calm;  /* for the other stages: a batch was put, or the reader waits */
 	pthread_cond_t go_on; /* for the reader */
@@ -167,7 +168,7 @@ static enum stage_status ahead_next(struct stage *stage, struct batch **out)
 	*out = NULL;
 	if (a->stopped)
 		return STAGE_BAD;
-	if (!a->running && a->put == 0 && a->first++ == AHEAD_FIRST)
+	if (!a->running && a->put == 0 && a->first++ == AHEAD_FIRST && !*a->raw)
 		start(a);
 	if (a->running) {
 		const enum stage_status status = take(a, out);
@@ -180,13 +181,14 @@ static enum stage_status ahead_next(struct stage *stage, struct batch **out)
 
 /* ---- begin and end ---- */
 
-struct ahead *ahead_new(struct stage *reading)
+struct ahead *ahead_new(struct stage *reading, const bool *raw)
 {
 	struct ahead *const a = calloc(1, sizeof *a);
 
 	if (a == NULL)
 		return NULL;
 	a->stage = (struct stage){ ahead_next, reading };
+	a->raw = raw;
 	a->gate.enter = enter;
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->calm, NULL);

@@ -86,8 +86,9 @@ struct source *streams_present(struct reading *r);
  */
 struct ahead;
 
-/* NULL: out of memory.  `reading` is borrowed. */
-struct ahead *ahead_new(struct stage *reading);
+/* raw: whether records are only copied, which is known with the first batch: they are not read ahead.  NULL:
+ * out of memory.  Both are borrowed. */
+struct ahead *ahead_new(struct stage *reading, const bool *raw);
 
 struct stage *ahead_stage(struct ahead *a);
 

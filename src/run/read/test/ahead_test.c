@@ -1,5 +1,6 @@
 /* Reading ahead: order, the gate from both sides, the end of the thread, and stopping. */
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "model/trace_engine.h"
@@ -15,6 +16,10 @@ struct counting {
 	atomic_ullong used;  /* batches that the other stages have asked for the next one after */
 	atomic_bool reading;
 	bool early; /* it was through the gate before all batches were used */
+	bool raw;   /* from the first batch on: records are only copied */
+	bool copies;
+	pthread_t caller;
+	bool elsewhere; /* a batch was read on another thread than the caller's */
 };
 
 static enum stage_status next(struct stage *stage, struct batch **out)
@@ -28,6 +33,8 @@ static enum stage_status next(struct stage *stage, struct batch **out)
 		gate_pass(s->gate);
 		s->early |= atomic_load(&s->used) != s->made;
 	}
+	s->raw = s->copies;
+	s->elsewhere |= !pthread_equal(pthread_self(), s->caller);
 	atomic_store(&s->reading, true);
 	*out = batch_pool_take(&s->pool);
 	cr_assert(*out != NULL);
@@ -59,12 +66,14 @@ static void read_all(struct counting *s, struct ahead *a, uint64_t n, uint64_t o
 
 static struct ahead *begin(struct counting *s, uint64_t all, uint64_t gate_every)
 {
-	struct ahead *const a = ahead_new(&s->stage);
+	struct ahead *const a = ahead_new(&s->stage, &s->raw);
 
 	cr_assert(a != NULL);
-	*s = (struct counting){
-		.stage.next = next, .gate = ahead_gate(a), .all = all, .gate_every = gate_every
-	};
+	*s = (struct counting){ .stage.next = next,
+		                .gate = ahead_gate(a),
+		                .all = all,
+		                .gate_every = gate_every,
+		                .caller = pthread_self() };
 	cr_assert(batch_pool_init(&s->pool, 16, false));
 	return a;
 }
@@ -117,6 +126,19 @@ Test(run_ahead_race, the_other_stages_pass_the_gate_while_the_reader_waits)
 	cr_expect(!s.early);
 	expect_end(a);
 	end(&s, a);
+}
+
+Test(run_ahead_race, copied_records_are_read_by_the_caller)
+{
+	for (int copies = 0; copies < 2; copies++) {
+		struct counting s;
+		struct ahead *const a = begin(&s, 1000, 0);
+		s.copies = copies == 1;
+		read_all(&s, a, 1000, 0);
+		expect_end(a);
+		cr_expect_eq(s.elsewhere, !s.copies);
+		end(&s, a);
+	}
 }
 
 Test(run_ahead_race, it_stops_with_batches_that_nobody_asked_for)
