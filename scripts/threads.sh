@@ -50,6 +50,21 @@ while read -r input; do
 	! grep -qx 'status 0' "$dir/1.err" || echo "$input" >>"$dir/good"
 done <"$dir/inputs"
 [ "$count" -gt 0 ] || { echo "there are no inputs"; exit 1; }
+# Both sides of a diff in parallel: each input and the one after it.
+while read -r input && read -r other <&3; do
+	for n in 1 2; do
+		"$bin" diff --threads "$n" "$input" "$other" >"$dir/$n.out" 2>"$dir/$n.err"
+		echo "status $?" >>"$dir/$n.err"
+	done
+	if grep -q 'ThreadSanitizer' "$dir/2.err" || ! cmp -s "$dir/1.out" "$dir/2.out" || ! cmp -s "$dir/1.err" "$dir/2.err"; then
+		echo "diff of $input and $other: a race, or the output for 2 threads differs from one thread"
+		cat "$dir/2.err"
+		exit 1
+	fi
+	count=$((count + 1))
+done <"$dir/inputs" 3<<EOF
+$(sed 1d "$dir/inputs")
+EOF
 # Several traces in parallel: reports and messages are in the order of the traces.
 for command in stats info 'stats --format json' validate 'merge --align start --to chrome -o -'; do
 	inputs=$dir/inputs

@@ -1,17 +1,19 @@
 /*
- * diff: both traces are read in order of time at the same pace.  compare/differ pairs and compares the
- * events; memory is used for sorting and for events that wait for a partner.  Each difference is written when
- * it is found (diff_report.c).
+ * diff: both traces are read and sorted by time, each on a thread of its own, and then compared at the same
+ * pace. compare/differ pairs and compares the events; memory is used for sorting and for events that wait for
+ * a partner. Each difference is written when it is found (diff_report.c).
  */
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/match.h"
+#include "base/workers.h"
 #include "cli/names.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
@@ -28,12 +30,13 @@ struct diff_input {
 	enum stage_status status; /* of the last request */
 	struct batch *next;       /* requested, but not taken yet; or NULL */
 	bool begun;               /* its first event is known */
+	enum exit_status ended;   /* worst status of its inputs */
 };
 
 struct diff {
 	struct options options; /* first */
 	struct diff_input inputs[DIFFER_SIDES];
-	uint64_t limit, sort_memory;
+	uint64_t limit, sort_memory, threads;
 	struct differ_rules rules;
 	struct slice fields[MAX_FIELDS]; /* ignored fields */
 	size_t nfields;
@@ -44,8 +47,9 @@ struct diff {
 	struct text text;
 	struct pipeline *pipelines[DIFFER_SIDES];
 	struct pipeline_job jobs[DIFFER_SIDES];
+	struct workers *workers; /* that read the first batches; a slot is a side; NULL: the caller reads */
+	atomic_bool a_is_read;   /* its first batch */
 	bool no_memory;
-	enum exit_status status; /* worst status of the inputs */
 };
 
 /* ---- options ---- */
@@ -142,6 +146,7 @@ static const struct cmd_option own[] = {
 	{ "limit", "N", "show N differences at most (default: 20; 0: all)", 'n',
 	  TO_LIMIT(struct diff, limit) },
 	{ "format", "text|json", "the form of the report (default: text)", 0, TO_CHOICE(struct diff, json) },
+	ROW_THREADS(struct diff, threads),
 	ROW_MEMORY(struct diff, sort_memory),
 	{ .name = NULL },
 };
@@ -164,19 +169,45 @@ static bool parse(struct diff *d)
 
 /* ---- running ---- */
 
+/* Waits until the first side is read: messages come in the order of the traces. */
+static void take_turn(const struct diff_input *in)
+{
+	if (in->diff->workers != NULL)
+		workers_turn(in->diff->workers, (size_t)in->side);
+}
+
+static void report_finding(void *ctx, const struct findings *j, const struct finding *f)
+{
+	struct diff_input *const in = ctx;
+
+	take_turn(in);
+	say_finding(&in->diff->options, j, f);
+}
+
 static void closed(void *ctx, const struct source *s)
 {
-	struct diff *const d = ctx;
+	struct diff_input *const in = ctx;
 
-	progress_clear(&d->options.progress);
-	d->status = worse(d->status, say_end(&d->options, s));
+	take_turn(in);
+	progress_clear(&in->diff->options.progress);
+	in->ended = worse(in->ended, say_end(&in->diff->options, s));
+}
+
+static void show_progress(void *ctx, const struct input *in)
+{
+	const struct diff_input *const of = ctx;
+
+	if (of->side == DIFFER_A || atomic_load(&of->diff->a_is_read))
+		options_progress(&of->diff->options, in);
 }
 
 static bool open_side(struct diff *d, int side)
 {
 	struct pipeline_job *const job = &d->jobs[side];
+	struct diff_input *const in = &d->inputs[side];
 
-	*job = options_job(&d->options, say_finding, &d->options);
+	*in = (struct diff_input){ .diff = d, .side = side };
+	*job = options_job(&d->options, report_finding, in);
 	job->in.vocabularies = NULL; /* both sides are read concurrently */
 	job->in.paths = &d->report.paths[side];
 	job->in.npaths = 1;
@@ -185,7 +216,7 @@ static bool open_side(struct diff *d, int side)
 	job->adjust.from_zero = true;
 	job->arrange.order = ORDER_TIME;
 	job->arrange.memory = d->sort_memory;
-	job->to.hooks = (struct pipeline_hooks){ .closed = closed, .progress = options_progress, .ctx = d };
+	job->to.hooks = (struct pipeline_hooks){ .closed = closed, .progress = show_progress, .ctx = in };
 	return pipeline_open(&d->pipelines[side], job);
 }
 
@@ -196,18 +227,36 @@ static void request(struct diff_input *in)
 		in->next = NULL;
 }
 
-/* Requests the first batch of a side.  Returns false if the side could not be read and has no events: all
- * events of the other side would differ. */
-static bool read_first(struct diff *d, int side)
+static void read_first(void *ctx, size_t side)
 {
-	struct diff_input *const in = &d->inputs[side];
-	const enum exit_status before = d->status;
+	struct diff *const d = ctx;
 
-	d->status = STATUS_CLEAN;
-	*in = (struct diff_input){ .diff = d, .side = side };
-	request(in);
-	const bool readable = in->status == STAGE_MORE || d->status < STATUS_UNREADABLE;
-	d->status = worse(before, d->status);
+	request(&d->inputs[side]);
+	if (side == DIFFER_A)
+		atomic_store(&d->a_is_read, true);
+}
+
+/* Requests the first batches.  Returns false if a side could not be read and has no events: all events of the
+ * other side would differ. */
+static bool read_both_first(struct diff *d)
+{
+	static const struct workers_ops ops = { .run = read_first };
+	const unsigned threads = options_threads(d->threads);
+	bool readable = true;
+
+	if ((d->workers = workers_new(DIFFER_SIDES, threads > 1 ? 1 : 0, &ops, d)) == NULL) {
+		pipeline_no_memory(d->pipelines[DIFFER_A]);
+		return false;
+	}
+	for (int i = 0; i < DIFFER_SIDES; i++) {
+		(void)workers_slot(d->workers);
+		workers_put(d->workers);
+	}
+	workers_settle(d->workers);
+	workers_free(d->workers);
+	d->workers = NULL;
+	for (int i = 0; i < DIFFER_SIDES; i++)
+		readable &= d->inputs[i].status == STAGE_MORE || d->inputs[i].ended < STATUS_UNREADABLE;
 	return readable;
 }
 
@@ -276,19 +325,16 @@ static bool check_readable(struct diff *d)
 		if (input_is_named(d->report.paths[i]) && access(d->report.paths[i], R_OK) != 0) {
 			const int error = errno;
 			(void)pipeline_drain(d->pipelines[i]);
-			if (d->status < STATUS_UNREADABLE) /* the side can be read nevertheless */
+			if (d->inputs[i].ended < STATUS_UNREADABLE) /* the side can be read nevertheless */
 				say_of(d->report.paths[i], "%s", strerror(error));
 			all = false;
 		}
-	if (!all)
-		return false;
-	for (int i = 0; i < DIFFER_SIDES; i++)
-		all &= read_first(d, i);
-	return all;
+	return all && read_both_first(d);
 }
 
 static enum exit_status run(struct diff *d)
 {
+	enum exit_status status = STATUS_CLEAN;
 	bool ok = true, differs = false;
 
 	progress_init(&d->options.progress, &d->options);
@@ -298,9 +344,10 @@ static enum exit_status run(struct diff *d)
 	for (int i = 0; i < DIFFER_SIDES; i++) {
 		batch_release(d->inputs[i].next);
 		pipeline_end(d->pipelines[i]);
+		status = worse(status, d->inputs[i].ended);
 	}
 	differs = diff_count(&d->report.differ) > 0;
-	d->report.complete = ok && d->status < STATUS_UNREADABLE;
+	d->report.complete = ok && status < STATUS_UNREADABLE;
 	if (d->report.differ.names != NULL) /* both were begun */
 		d->form->end(&d->text, &d->report);
 	report_out_put(&d->out, &d->text);
@@ -309,15 +356,15 @@ static enum exit_status run(struct diff *d)
 		const struct run_report run = pipeline_report(d->pipelines[i]);
 		const enum exit_status empty =
 		    say_selected(&d->options, d->report.paths[i], run.found, run.trace);
-		d->status = worse(d->status, empty);
+		status = worse(status, empty);
 		differs |= empty != STATUS_CLEAN;
 		pipeline_close(d->pipelines[i]);
 	}
 	by_name_free(&d->report.names);
 	text_free(&d->text);
 	if (!d->report.complete)
-		return worse(d->status, STATUS_UNREADABLE);
-	return differs ? STATUS_FINDINGS : d->status;
+		return worse(status, STATUS_UNREADABLE);
+	return differs ? STATUS_FINDINGS : status;
 }
 
 static enum exit_status cmd_diff(const struct command *cmd, int argc, char **argv)

@@ -26,9 +26,9 @@ static bool add_name(struct by_name *t, struct slice name, uint64_t key)
 	return true;
 }
 
-struct by_name_row *by_name_row(struct by_name *t, struct slice name, const struct event_identity *id)
+struct by_name_row *by_name_row(struct by_name *t, struct slice name)
 {
-	const uint64_t key = id->name.a;
+	const uint64_t key = hash_bytes(name.p, name.n, hash_seed());
 
 	if (t->n > 0 && key == t->last_key)
 		return &t->rows[t->last];
@@ -77,7 +77,8 @@ static unsigned head_differences(struct differ *d)
 		                      .event = { &a->batch->events[a->at], &b->batch->events[b->at] },
 		                      .fields = { &d->rules.fields[DIFFER_A], &d->rules.fields[DIFFER_B] },
 		                      .ignore = d->rules.ignore };
-	const bool track = (d->rules.ignore & PART_TRACK) == 0 &&
+	/* of most pairs, own identities are not needed */
+	const bool track = (d->rules.ignore & PART_TRACK) == 0 && !wide_hash_equal(a->track, b->track) &&
 	                   !tracks_equal(a->track, own_track(a), b->track, own_track(b));
 
 	return event_pair_differences(&x, &d->sides[DIFFER_A].canon) | (track ? PART_TRACK : 0U);
@@ -185,13 +186,11 @@ static enum differ_status read_head(struct differ *d, int which)
 	s->track = track_identity(&s->identities, s->source.trace, event_compared_track(e));
 	s->events++;
 	if (d->names != NULL) {
-		if (identify_head(d, which) != DIFFER_DONE)
-			return DIFFER_NO_MEMORY;
-		struct by_name_row *const row = by_name_row(d->names, e->name, &s->id);
+		struct by_name_row *const row = by_name_row(d->names, e->name);
 		if (row == NULL)
 			return DIFFER_NO_MEMORY;
 		row->events[which]++;
-		row->dur[which] += s->id.dur;
+		row->dur[which] += event_compared_duration(e);
 	}
 	return s->identities.failed ? DIFFER_NO_MEMORY : DIFFER_DONE;
 }

@@ -178,8 +178,7 @@ static bool count_difference(struct differ *d, const struct difference *diff,
 	d->only[side] += !pair;
 	if (d->names == NULL)
 		return true;
-	struct by_name_row *const row =
-	    by_name_row(d->names, difference_event(diff, side)->name, &e[side]->id);
+	struct by_name_row *const row = by_name_row(d->names, difference_event(diff, side)->name);
 	if (row == NULL)
 		return false;
 	row->changed += pair;

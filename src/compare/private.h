@@ -30,7 +30,7 @@ unsigned event_pair_differences(const struct event_pair *x, struct canon *c);
 /* ---- differ.c ---- */
 
 /* Returns the row of an event's name, or NULL on OOM. */
-struct by_name_row *by_name_row(struct by_name *t, struct slice name, const struct event_identity *id);
+struct by_name_row *by_name_row(struct by_name *t, struct slice name);
 
 /* ---- pending.c ---- */
 
