@@ -42,12 +42,18 @@ static void put_text_record(struct text *t, const struct batch *b, uint32_t numb
 {
 	const struct event *const e = &b->events[number];
 
-	text_printf(t, "@%" PRIu64 " %s ", e->offset, event_kind_name(event_kind(e)));
+	text_char(t, '@');
+	text_u64(t, e->offset);
+	text_char(t, ' ');
+	text_str(t, event_kind_name(event_kind(e)));
+	text_char(t, ' ');
 	value_text_word(t, e->cls->name);
 	text_str(t, " ts=");
 	text_ns_from(t, e->phase == PHASE_STRUCTURE ? 0 : zero, e->ts);
-	if (e->phase == PHASE_SPAN)
-		text_printf(t, " dur=%" PRIu64, e->dur);
+	if (e->phase == PHASE_SPAN) {
+		text_str(t, " dur=");
+		text_u64(t, e->dur);
+	}
 	if (e->phase != PHASE_STRUCTURE) {
 		text_str(t, " track=");
 		value_text_word(t, event_track_name(e, e->track));

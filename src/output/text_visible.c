@@ -44,12 +44,28 @@ static void add_char(struct text *t, const char *p, size_t size, const char *bac
 	}
 }
 
+/* Bytes at p that are shown as they are, of n; most text is of these alone. */
+static size_t count_plain(const char *p, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && p[i] >= ' ' && p[i] < 0x7f && p[i] != '\\' && p[i] != '#')
+		i++;
+	return i;
+}
+
 static void add_visible(struct text *t, struct slice s, size_t max, const char *backslash)
 {
 	const size_t limit = max == 0 || max > s.n ? s.n : max;
 	size_t i = 0;
 
 	while (i < limit) {
+		const size_t plain = count_plain(s.p + i, limit - i);
+		if (plain > 0) {
+			text_add(t, s.p + i, plain);
+			i += plain;
+			continue;
+		}
 		if (text_is_command(s.p + i, s.p + limit)) {
 			text_str(t, "#\\x23");
 			i += 2;
