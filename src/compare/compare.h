@@ -112,8 +112,7 @@ struct by_name {
 	uint32_t n, cap;
 	struct table64 index; /* hash of the name -> rows[] */
 	struct arena texts;
-	uint64_t last_key; /* of the last lookup */
-	uint32_t last;
+	uint32_t last; /* row of the last lookup */
 };
 
 void by_name_free(struct by_name *t);

@@ -28,17 +28,17 @@ static bool add_name(struct by_name *t, struct slice name, uint64_t key)
 
 struct by_name_row *by_name_row(struct by_name *t, struct slice name)
 {
-	const uint64_t key = hash_bytes(name.p, name.n, hash_seed());
-
-	if (t->n > 0 && key == t->last_key)
+	/* mostly that of the other side, which was counted last */
+	if (t->last < t->n && t->last + 1 < BY_NAME_MAX && name.n < BY_NAME_MAX_TEXT &&
+	    slice_equal(t->rows[t->last].name, name))
 		return &t->rows[t->last];
+	const uint64_t key = hash_bytes(name.p, name.n, hash_seed());
 	uint32_t i = table64_get(&t->index, key);
 	if (i == TABLE_NONE) {
 		if (t->n < BY_NAME_MAX && !add_name(t, name, key))
 			return NULL;
 		i = t->n - 1;
 	}
-	t->last_key = key;
 	t->last = i;
 	return &t->rows[i];
 }
