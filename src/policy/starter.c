@@ -34,18 +34,22 @@ static size_t visible_character(const char *p, size_t n)
  * registry of packages, or a home folder. */
 static uint32_t path_begin(struct slice name, uint32_t end)
 {
-	static const char *const prefixes[] = { "/registry/src/", "/site-packages/", "/node_modules/",
-		                                "/home/",         "/Users/",         "/root/" };
+	static const struct {
+		const char *text;
+		bool has_name; /* the name of the registry, or of the user, follows */
+	} prefixes[] = { { "/registry/src/", true },  { "/site-packages/", false },
+		         { "/node_modules/", false }, { "/home/", true },
+		         { "/Users/", true },         { "/root/", false } };
 
 	for (size_t k = 0; k < sizeof prefixes / sizeof prefixes[0]; k++) {
-		const char *const at = end > 0 ? memmem(name.p, end, prefixes[k], strlen(prefixes[k])) : NULL;
+		const size_t n = strlen(prefixes[k].text);
+		const char *const at = end > 0 ? memmem(name.p, end, prefixes[k].text, n) : NULL;
 		if (at == NULL)
 			continue;
-		uint32_t i = (uint32_t)(at - name.p) + (uint32_t)strlen(prefixes[k]);
-		/* and after the name of the registry, or of the user */
-		for (; k != 1 && k != 2 && i < end && name.p[i] != '/'; i++)
-			;
-		return i + (k != 1 && k != 2 && i < end);
+		const char *const rest = at + n, *const stop = name.p + end;
+		const char *const slash =
+		    prefixes[k].has_name ? memchr(rest, '/', (size_t)(stop - rest)) : NULL;
+		return (uint32_t)((slash != NULL ? slash + 1 : rest) - name.p);
 	}
 	return 0;
 }
