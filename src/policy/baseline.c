@@ -77,7 +77,7 @@ static bool is_key(const struct json_walk *w, const char *name)
 /* Returns a number, or NaN.  Large numbers are written as strings. */
 static double parse_value(const struct json_token *v)
 {
-	const bool is_number = v->kind == JSON_UINT || v->kind == JSON_NUMBER || v->kind == JSON_STRING;
+	const bool is_number = v->kind >= JSON_UINT && v->kind <= JSON_STRING;
 	double number;
 
 	return is_number && decimal_read_finite(json_token_text(v), &number) ? number : NAN;
