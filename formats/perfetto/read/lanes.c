@@ -247,8 +247,6 @@ void pf_lane_free(struct pf_state *st, struct pf_track *t)
 {
 	struct pf_group *const g = t->group;
 
-	if (g == NULL || t->lane == 0)
-		return;
 	if (!array_reserve(&g->free, g->nfree, &g->free_cap, sizeof *g->free)) {
 		st->r->no_memory = true;
 		return;
