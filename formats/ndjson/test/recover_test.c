@@ -64,6 +64,8 @@ static const struct {
 	{ START EVENT(1) "{\"type\":\"trace_end\",\"records\":2,\"events\":2," FACTS ",\"losses\":{}}",
 	  START EVENT(1) END, "+cut-line" },
 	{ START EVENT(1), START EVENT(1) END_OF(1), "+no-end" },
+	{ START EVENT(1) "{\"type\":\"trace_end\",\"records\":1,\"events\":~}\n" END_OF(1),
+	  START EVENT(1) END_OF(1), "-not-json" },
 	{ START EVENT_WITH(1, ""), START EVENT(1) END_OF(1), "+cut-line+no-end" },
 	{ START EVENT(1) "{\"kind\":\"inst", START EVENT(1) END_OF(1), "-cut-line+no-end" },
 	{ START EVENT(1) "{\"type\":\"trace_end\",\"records\":2,\"events\":2," FACTS ",\"los",
