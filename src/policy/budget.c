@@ -161,8 +161,6 @@ static bool get_amount(const struct stats *trace, const struct row *row, const s
 			set_number(a, (double)row->count * 1e9 / trace_ns(trace), "/s");
 		return trace_ns(trace) > 0;
 	}
-	if (g == NULL || (statistic == STATISTIC_SELF && row->table == BASELINE_ASYNC))
-		return false;
 	if (statistic == STATISTIC_QUANTILE)
 		set_ns(a, histogram_quantile(&g->durations, row->pool, budget->part));
 	else if (statistic <= STATISTIC_P99)
