@@ -15,6 +15,7 @@
 #include "format/fields_json.h"
 #include "model/event_traits.h"
 #include "output/text_visible.h"
+#include "run/choose/select.h"
 #include "run/engine_losses.h"
 
 /* ---- counting ---- */
@@ -401,39 +402,46 @@ static void check_event(const struct policy_verdict *v, const struct policy_even
 		               "events %s: %" PRIu64 ", not at most %" PRIu64, words, t->count, e->count.max);
 }
 
-/* Returns the text of a value to compare with a pattern. */
-static struct slice metadata_text(const struct value *v, char buffer[64])
+/* Returns the text of a value to compare with a pattern: of a list or map its JSON, in `list`. */
+static struct slice metadata_text(const struct value *v, char space[SELECT_VALUE_TEXT], struct text *list)
 {
-	if (v->type == VALUE_STRING || v->type == VALUE_JSON)
-		return value_text(v);
-	if (v->type == VALUE_F32 || v->type == VALUE_F64)
-		snprintf(buffer, 64, "%.15g", v->f64);
-	else
-		*fields_json_scalar(buffer, v) = '\0';
-	return slice_str(buffer);
+	struct fields_json_lost lost = { 0 };
+
+	if (!value_is_list(v))
+		return select_value_text(v, space);
+	text_clear(list);
+	fields_json_value(list, v, &lost);
+	return slice_of(list->p, list->n);
 }
 
-static void check_metadata(const struct policy_verdict *v, const struct policy_metadata *m)
+/* Returns false on OOM. */
+static bool check_metadata(const struct policy_verdict *v, const struct policy_metadata *m)
 {
 	const struct trace *const trace = v->run->trace;
 	const struct field *found = NULL;
 	struct quoted name, want, have;
-	char buffer[64];
+	char space[SELECT_VALUE_TEXT];
+	struct text list = { .p = NULL };
+	bool met = false;
 
-	for (uint32_t i = 0; i < trace->nmeta; i++) {
-		if (!glob_fits(m->name, trace->meta[i].name))
+	for (uint32_t i = 0; i < trace->nmeta && !met; i++) {
+		const struct field *const f = &trace->meta[i];
+		if (!glob_fits(m->name, f->name))
 			continue;
-		if (m->value.p == NULL || glob_fits(m->value, metadata_text(&trace->meta[i].value, buffer)))
-			return;
-		found = found != NULL ? found : &trace->meta[i];
+		met = m->value.p == NULL || glob_fits(m->value, metadata_text(&f->value, space, &list));
+		found = found != NULL ? found : f;
 	}
 	if (found == NULL)
 		policy_finding(v, POLICY_RULE_METADATA, 0, m->line, "the trace has no metadata %s",
 		               quoted(&name, m->name));
-	else
+	else if (!met && !list.failed)
 		policy_finding(v, POLICY_RULE_METADATA, 0, m->line, "metadata %s is %s, not %s",
 		               quoted(&name, found->name),
-		               quoted(&have, metadata_text(&found->value, buffer)), quoted(&want, m->value));
+		               quoted(&have, metadata_text(&found->value, space, &list)),
+		               quoted(&want, m->value));
+	const bool ok = !list.failed;
+	text_free(&list);
+	return ok;
 }
 
 /* ---- times ---- */
@@ -627,11 +635,12 @@ static void check_unfinished(const struct policy_verdict *v, const struct policy
 bool policy_verdict(const struct policy_verdict *v)
 {
 	const struct policy_checks *const c = v->watch->checks;
+	bool ok = true;
 
 	for (uint32_t i = 0; i < c->nevents; i++)
 		check_event(v, c->events[i], &v->watch->events[i]);
 	for (uint32_t i = 0; i < c->nmetadata; i++)
-		check_metadata(v, c->metadata[i]);
+		ok &= check_metadata(v, c->metadata[i]);
 	if (c->epoch != NULL)
 		check_epoch(v, c->epoch);
 	if (c->threads != NULL)
@@ -644,5 +653,5 @@ bool policy_verdict(const struct policy_verdict *v)
 		check_unfinished(v, c->unfinished);
 	if (c->times != NULL)
 		check_times(v, c->times);
-	return policy_check_budgets(v) && !v->run->pairs->failed;
+	return policy_check_budgets(v) && ok && !v->run->pairs->failed;
 }
