@@ -58,6 +58,8 @@ static const struct {
 	{ START "text\n" EVENT(1) "[1]\n" END, START EVENT(1) END, "-not-json-not-json" },
 	{ START EVENT_WITH(1, "") ",\n" END, START EVENT(1) END, "=not-json" },
 	{ START "log: " EVENT(1) END, START EVENT(1) END, "-not-json" },
+	{ START "{\"kind\":\"instant\",\"ts_ns\":2," EVENT_WITH(1, "") ",\"name\":\"n\"}\n" END,
+	  START EVENT(1) END, "-not-json-not-json" },
 	{ START EVENT_WITH(1, "") EVENT(2) END, START EVENT(1) EVENT(2) END, "+not-json" },
 	{ START EVENT_WITH(1, "") ", " EVENT(2) END, START EVENT(1) EVENT(2) END, "=not-json+not-json" },
 	/* the ends of the file */
