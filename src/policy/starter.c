@@ -127,10 +127,10 @@ static void write_time(struct text *t, uint64_t ns)
 		}
 }
 
-/* Writes a share in percent, rounded up to a tenth, or 0. */
+/* Writes a share in percent, at most all, rounded up to a tenth, or 0. */
 static void write_share(struct text *t, double share)
 {
-	const uint64_t tenths = share > 0 ? (uint64_t)(share * 1000) + 1 : 0;
+	const uint64_t tenths = share >= 1 ? 1000 : share > 0 ? (uint64_t)(share * 1000) + 1 : 0;
 
 	text_printf(t, "%" PRIu64 ".%" PRIu64 "%%", tenths / 10, tenths % 10);
 }
