@@ -186,13 +186,6 @@ static void end_list(struct recover_list *l, bool written)
 
 /* ---- one input ---- */
 
-/* Sets the status for an input or output that failed.  Returns false. */
-static bool fail(struct recover *c)
-{
-	c->status = worse(c->status, STATUS_UNREADABLE);
-	return false;
-}
-
 static bool put_output(void *ctx, const char *p, size_t n)
 {
 	struct recover *const c = ctx;
@@ -219,19 +212,17 @@ static bool open_outputs(struct recover *c, enum writer_shape shape)
 	if (!convert_output_open(&c->output, c->out, shape, c->options.force ? OUTPUT_FORCE : 0, 1, why,
 	                         sizeof why)) {
 		say("%s", why);
-		return fail(c);
+		return false;
 	}
-	return open_list(&c->list, c->json ? "-" : c->report, c->options.force) || fail(c);
+	return open_list(&c->list, c->json ? "-" : c->report, c->options.force);
 }
 
 static bool opened(void *ctx, const struct source *s)
 {
 	struct recover *const c = ctx;
 
-	if (s->format->recover == NULL) {
-		c->status = STATUS_UNREADABLE;
+	if (s->format->recover == NULL)
 		return say_of(c->in, "traces in format %s cannot be recovered", s->format->name);
-	}
 	/* The output has the format of the input, which is known only now. */
 	if (!output_suits_terminal(s->format, c->out)) {
 		c->status = STATUS_USAGE;
@@ -275,8 +266,6 @@ static bool recover_input(struct recover *c, const char *path, const struct form
 	l->file = c->file;
 	const bool ok = recover_run(&run, in) || lost;
 	progress_clear(&c->options.progress);
-	if (!ok)
-		fail(c);
 	l->records += run.recovery.records;
 	l->kept += run.recovery.kept;
 	l->dropped += run.recovery.dropped;
@@ -314,7 +303,7 @@ static bool copy_file(struct recover *c, const char *path)
 	if (f != NULL)
 		fclose(f);
 	free(space);
-	return ok || fail(c);
+	return ok;
 }
 
 /* The format that the name of a file states; NULL: the file is copied. */
@@ -338,12 +327,6 @@ static const struct format *json_format(const struct input *in, bool *no_memory)
 	return f != NULL && f->reader->common != NULL ? f : NULL;
 }
 
-static bool fail_no_memory(struct recover *c)
-{
-	options_no_memory(&c->options);
-	return fail(c);
-}
-
 /* Reports a name that an output cannot have, and two files with the same output name: the name of a packed
  * file loses its suffix. */
 static bool take_name(struct recover *c, const char *path)
@@ -351,14 +334,13 @@ static bool take_name(struct recover *c, const char *path)
 	const struct slice name = arena_copy(&c->names, slice_str(c->file));
 	const char *const wrong = folder_name_wrong(c->file, strlen(c->file));
 
-	if (wrong != NULL) {
-		say_of(path, "its name %s: rename it first", wrong);
-		return fail(c);
-	}
+	if (wrong != NULL)
+		return say_of(path, "its name %s: rename it first", wrong);
 	if (name.p == NULL || tabletext_get(&c->written, name) == TABLE_NONE)
-		return (name.p != NULL && tabletext_put(&c->written, name, 0)) || fail_no_memory(c);
-	say_of(path, "unpacked, it would have the name of another file: recover one of them by itself");
-	return fail(c);
+		return (name.p != NULL && tabletext_put(&c->written, name, 0)) ||
+		       options_no_memory(&c->options);
+	return say_of(path,
+	              "unpacked, it would have the name of another file: recover one of them by itself");
 }
 
 static bool recover_file(struct recover *c, const char *path)
@@ -376,7 +358,7 @@ static bool recover_file(struct recover *c, const char *path)
 	if (file == NULL || no_memory || ((format != NULL || probed) && in == NULL)) {
 		free(file);
 		input_close(in);
-		return fail_no_memory(c);
+		return options_no_memory(&c->options);
 	}
 	const bool copied = format == NULL || in->fault == INPUT_EMPTY;
 	if (!copied && in->packing != INPUT_PLAIN)
@@ -406,7 +388,7 @@ static bool say_no_trace(struct recover *c)
 	                     : "the directory has no files with the suffix of a format (tracetool formats "
 	                       "lists them)");
 	findings_free(&j);
-	return fail(c);
+	return false;
 }
 
 /* Recovers all traces of the input folder, and copies the other files.  Returns false after a message. */
@@ -427,8 +409,6 @@ static bool recover_folder(struct recover *c)
 	for (size_t k = 0; k < tree.n; k++)
 		c->json_too &= !format_wants_name(NULL, path_name(tree.paths[k]));
 	ok = ok && open_outputs(c, WRITER_FOLDER);
-	if (!ok)
-		fail(c);
 	for (; ok && i < tree.n; i++)
 		ok = recover_file(c, tree.paths[i]);
 	input_tree_free(&tree);
@@ -508,7 +488,7 @@ static void recover(struct recover *c)
 	                       : open_outputs(c, WRITER_FILE) &&
 	                             recover_input(c, c->in, c->options.from, input_open(c->in));
 	if (!convert_output_is_open(&c->output) || (!folder && c->list.format == NULL)) {
-		fail(c);
+		c->status = worse(c->status, STATUS_UNREADABLE);
 		if (c->json && c->list.json) {
 			end_list(&c->list, false);
 			c->status = worse(c->status, report_out_close(&c->list.out));
