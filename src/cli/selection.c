@@ -33,8 +33,9 @@ static bool offset_of(const char *p, bool *behind, uint64_t *ns)
 	*ns = 0;
 	if (*p == '\0' || strcmp(p, "Z") == 0 || strcmp(p, " UTC") == 0)
 		return true;
-	if (strlen(p) != 6 || p[3] != ':' || !units_count(slice_of(p + 1, 2), &hours) ||
-	    !units_count(slice_of(p + 4, 2), &minutes) || hours > 23 || minutes > 59)
+	if ((*p != '+' && *p != '-') || strlen(p) != 6 || p[3] != ':' ||
+	    !units_count(slice_of(p + 1, 2), &hours) || !units_count(slice_of(p + 4, 2), &minutes) ||
+	    hours > 23 || minutes > 59)
 		return false;
 	*ns = (hours * 60 + minutes) * NS_PER_MINUTE;
 	return true;
