@@ -84,6 +84,17 @@ static void update_best(struct select_near *near, const char *text, struct slice
 	}
 }
 
+/* Adds a text to the first ones. */
+static void add_first(struct select_near *near, const char *text)
+{
+	for (unsigned i = 0; i < near->n && i < FOUND_SHOWN; i++)
+		if (strcmp(near->first[i], text) == 0)
+			return;
+	if (near->n < FOUND_SHOWN)
+		memcpy(near->first[near->n], text, strlen(text) + 1);
+	near->n += near->n <= FOUND_SHOWN;
+}
+
 static void compare_text(struct select_near *near, struct slice text, struct slice glob)
 {
 	char shown[FOUND_TEXT + 1];
@@ -97,12 +108,7 @@ static void compare_text(struct select_near *near, struct slice text, struct sli
 	*recent = hash;
 	near->looks++;
 	const bool whole = copy(shown, text);
-	bool known = false;
-	for (unsigned i = 0; i < near->n && i < FOUND_SHOWN; i++)
-		known |= strcmp(near->first[i], shown) == 0;
-	if (!known && near->n < FOUND_SHOWN)
-		memcpy(near->first[near->n], shown, strlen(shown) + 1);
-	near->n += !known && near->n <= FOUND_SHOWN;
+	add_first(near, shown);
 	if (whole && glob.n > 0)
 		update_best(near, shown, glob);
 }
@@ -208,13 +214,9 @@ static void add_near(struct select_near *to, const struct select_near *from)
 		to->distance = from->distance;
 		memcpy(to->best, from->best, sizeof to->best);
 	}
-	for (unsigned i = 0; i < from->n && i < FOUND_SHOWN && to->n < FOUND_SHOWN; i++) {
-		bool known = false;
-		for (unsigned k = 0; k < to->n; k++)
-			known |= strcmp(to->first[k], from->first[i]) == 0;
-		if (!known)
-			memcpy(to->first[to->n++], from->first[i], sizeof to->first[0]);
-	}
+	for (unsigned i = 0; i < from->n && i < FOUND_SHOWN; i++)
+		add_first(to, from->first[i]);
+	to->n = from->n > FOUND_SHOWN ? from->n : to->n;
 }
 
 void select_found_add(struct select_found *f, const struct select_found *other)
