@@ -275,7 +275,8 @@ static bool read_trace(struct trace_slot *t, struct pipeline_job *job)
 	const bool ok =
 	    !checks.any || ((watch = malloc(sizeof *watch)) != NULL && policy_watch_init(watch, &checks));
 	if (ok && watch != NULL) {
-		job->read.want = WANT_TIMES | WANT_ORDER | options_want_sizes(&v->run.options);
+		job->read.want = WANT_TIMES | WANT_ORDER | options_want_sizes(&v->run.options) |
+		                 (policy_checks_names(&checks) ? (unsigned)WANT_NAMES : 0);
 		job->read.interpret = INTERPRET_SPANS;
 		s->watch = watch;
 		read_watched(t, &p, job, baseline);

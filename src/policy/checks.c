@@ -334,6 +334,18 @@ bool policy_checks_init(struct policy_checks *c, const struct policy_file *file,
 	return true;
 }
 
+bool policy_checks_names(const struct policy_checks *c)
+{
+	bool any = (c->threads != NULL && c->threads->nnames > 0) ||
+	           (c->processes != NULL && c->processes->nnames > 0);
+
+	for (uint32_t i = 0; i < c->nevents; i++)
+		any |= c->events[i]->who.thread.p != NULL;
+	for (uint32_t i = 0; i < c->nbudgets; i++)
+		any |= c->budgets[i]->who.thread.p != NULL;
+	return any;
+}
+
 void policy_checks_free(struct policy_checks *c)
 {
 	free(c->events);

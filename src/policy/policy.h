@@ -242,6 +242,9 @@ bool policy_checks_init(struct policy_checks *c, const struct policy_file *file,
                         bool baseline);
 void policy_checks_free(struct policy_checks *c);
 
+/* Whether patterns are compared with the names of tracks. */
+bool policy_checks_names(const struct policy_checks *c);
+
 /* ---- the events of one trace (checks.c) ---- */
 
 /* Events of one expectation. */
