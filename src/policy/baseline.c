@@ -15,15 +15,16 @@
 #include "output/text_json.h"
 #include "yaml/yaml.h"
 
-#define MORE_QUANTILES 4 /* of a row, besides p50, p90 and p99 */
+/* A percentile besides p50, p90 and p99. */
+struct baseline_quantile {
+	uint32_t part; /* in millionths; 0: unused */
+	double value;
+};
 
 /* The statistics of a name. */
 struct baseline_row {
 	double values[STATISTIC_BYTES + 1]; /* NaN: not in the report */
-	struct {
-		uint32_t part; /* in millionths; 0: unused */
-		double value;
-	} more[MORE_QUANTILES];
+	struct baseline_quantile *more;     /* SPAN_COLUMNS_MAX; NULL: none */
 };
 
 struct baseline_input {
@@ -120,7 +121,7 @@ struct row_draft {
 	struct baseline_row row;
 };
 
-static void read_duration(const struct json_walk *w, struct baseline_row *row)
+static void read_duration(struct baseline_draft *d, const struct json_walk *w, struct baseline_row *row)
 {
 	const struct slice key = json_token_text(&w->key);
 
@@ -130,7 +131,9 @@ static void read_duration(const struct json_walk *w, struct baseline_row *row)
 			return;
 		}
 	const uint32_t part = key.n > 1 && key.p[0] == 'p' ? span_percent(key.p + 1, key.n - 1) : 0;
-	for (size_t i = 0; part > 0 && i < MORE_QUANTILES; i++)
+	if (part > 0 && row->more == NULL)
+		row->more = arena_zalloc(&d->b->arena, SPAN_COLUMNS_MAX, sizeof *row->more);
+	for (size_t i = 0; part > 0 && row->more != NULL && i < SPAN_COLUMNS_MAX; i++)
 		if (row->more[i].part == 0) {
 			row->more[i].part = part;
 			row->more[i].value = parse_number(&w->value);
@@ -176,7 +179,7 @@ static void read_members(struct baseline_draft *d, const struct json_token *obje
 			r->row.values[STATISTIC_BYTES] = parse_number(&w.value);
 		else if (is_key(&w, "dur_ns") && w.value.kind == JSON_OBJECT)
 			for (struct json_walk v = json_walk_again(&w.value); json_walk_next(&v);)
-				read_duration(&v, &r->row);
+				read_duration(d, &v, &r->row);
 }
 
 /* Reads a row, and the series of a counter.  counter: of a series; else p is NULL. */
@@ -416,8 +419,9 @@ bool baseline_value(const struct baseline_input *in, enum baseline_table table, 
 		v->value = v->count * 1e9 / in->ns;
 	else if (budget->statistic < STATISTIC_RATE)
 		v->value = row->values[budget->statistic];
-	for (size_t k = 0; budget->statistic == STATISTIC_QUANTILE && k < MORE_QUANTILES; k++)
-		if (row->more[k].part == budget->part)
-			v->value = row->more[k].value;
+	if (budget->statistic == STATISTIC_QUANTILE && row->more != NULL)
+		for (size_t k = 0; k < SPAN_COLUMNS_MAX; k++)
+			if (row->more[k].part == budget->part)
+				v->value = row->more[k].value;
 	return isfinite(v->value);
 }
