@@ -32,7 +32,7 @@ static void expect_args(const char *what, struct value v, const char *loss, uint
 	cr_assert_eq(r.model.nslices, 3);
 	for (int i = 0; i < 3; i++)
 		cr_expect_str_eq(r.model.slices[i].args, expected);
-	cr_expect_eq(r.total.n, loss != NULL, "%s: %zu kinds of loss", what, r.total.n);
+	cr_expect_eq(r.total.n, loss != NULL, "%s: %u kinds of loss", what, r.total.n);
 	if (loss != NULL)
 		cr_expect_eq(perf_rig_lost(&r, loss), 3 * times, "%s: %s", what, loss);
 	perf_rig_free(&r);

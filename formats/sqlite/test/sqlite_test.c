@@ -234,7 +234,7 @@ Test(sqlite, of_equal_spans_the_later_is_the_parent)
 /* A span, an instant and an arrow with the same fields; a counter with two series; one event without. */
 static bool fill_arguments(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
-	static const enum phase phases[] = { PHASE_SPAN, PHASE_INSTANT, PHASE_FLOW_OUT, PHASE_COUNTER };
+	static const uint8_t phases[] = { PHASE_SPAN, PHASE_INSTANT, PHASE_FLOW_OUT, PHASE_COUNTER };
 	static const struct value list[] = { { .type = VALUE_U8, .u64 = 1 },
 		                             { .type = VALUE_STRING, .count = 1, .p = "x" } };
 	static const struct value nan = { .type = VALUE_F64, .f64 = (double)NAN };

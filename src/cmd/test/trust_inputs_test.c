@@ -156,7 +156,7 @@ static void made_end(struct made *m)
 }
 
 /* Runs the tool within `seconds` of CPU; returns its status. */
-static int run_within(unsigned seconds, const char *format, ...)
+PRINTF(2, 3) static int run_within(unsigned seconds, const char *format, ...)
 {
 	char args[4096], command[4500];
 	va_list ap;

@@ -158,7 +158,7 @@ static const struct plan_define task_seen = {
 static void interpret_payloads(struct interpret_rig *g, unsigned want, uint64_t seed, struct text *to)
 {
 	static struct plan plans[3];
-	static const enum plan_phase phases[] = { PLAN_BEGIN, PLAN_END, PLAN_INSTANT };
+	static const uint8_t phases[] = { PLAN_BEGIN, PLAN_END, PLAN_INSTANT };
 	const struct class *classes[3];
 	char payloads[32][4];
 

@@ -98,8 +98,9 @@ static void expect_failed(struct place *p, const struct pipeline_job *job, bool 
 	pipeline_close(pipeline);
 }
 
-static const struct select quarter = { .since = { SELECT_FRACTION, SELECT_WHOLE / 4 }, .edges = SELECT_CLIP };
-static const struct select some = { .since = { SELECT_AT, 20000 }, .edges = SELECT_CLIP };
+static const struct select quarter = { .since = { .kind = SELECT_FRACTION, .v = SELECT_WHOLE / 4 },
+	                               .edges = SELECT_CLIP };
+static const struct select some = { .since = { .kind = SELECT_AT, .v = 20000 }, .edges = SELECT_CLIP };
 
 Test(passes, each_sees_the_same_file)
 {
