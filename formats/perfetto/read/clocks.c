@@ -129,6 +129,13 @@ static bool check_snapshot(struct pf_state *st, const struct snapshot *s)
 			          s->clocks[i].unit, known->unit);
 			return false;
 		}
+		if (s->clocks[i].time > UINT64_MAX / s->clocks[i].unit) {
+			pf_report(st, PF_RULE_CLOCK_SNAPSHOT,
+			          "clock %" PRIu32 " is at %" PRIu64 " units of %" PRIu64
+			          " ns, which exceeds 64 bits",
+			          id, s->clocks[i].time, s->clocks[i].unit);
+			return false;
+		}
 	}
 	return true;
 }
@@ -404,7 +411,9 @@ static uint64_t step(const struct pf_series *s, uint8_t from, uint8_t to, uint64
 static enum pf_time convert_in(struct pf_clocks *c, uint64_t key, uint64_t value, uint64_t *ts)
 {
 	const struct pf_clock *const clock = c->n > 0 ? find_clock(c, key) : NULL;
-	uint64_t ns = clock != NULL ? value * clock->unit : value;
+	int64_t start; /* deltas of an incremental clock can take it below 0 */
+	const bool fits = !ckd_mul(&start, (int64_t)value, clock != NULL ? clock->unit : 1);
+	uint64_t ns = (uint64_t)start;
 
 	if (key != 0 && !is_target(c, key)) {
 		if (clock == NULL)
@@ -419,7 +428,7 @@ static enum pf_time convert_in(struct pf_clocks *c, uint64_t key, uint64_t value
 			          ns);
 	}
 	*ts = ns;
-	return ns > INT64_MAX ? PF_TIME_RANGE : PF_TIME_OK;
+	return !fits || ns > INT64_MAX ? PF_TIME_RANGE : PF_TIME_OK;
 }
 
 /* Converts a time with the snapshots so far, else (*late) with those of the look-ahead. */
