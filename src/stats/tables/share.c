@@ -35,9 +35,9 @@ struct share_gap {
 	uint64_t from, to;
 };
 
-/* In the texts of a gap: a name, and its time. */
+/* In the texts of a gap: a name, and its time on all tracks. */
 struct share_name {
-	uint64_t ns;
+	uint128 ns;
 	uint32_t name;
 };
 
@@ -166,7 +166,7 @@ static bool add_gap(struct share_table *h, const struct share_gap *gap)
 	if (!longest_wants(&h->gaps, gap->track->index, item.length))
 		return true;
 	unsigned n = busy_meanwhile(h, gap, track_process(gap->track), names);
-	uint64_t ns = 0;
+	uint128 ns = 0;
 	for (unsigned i = 0; i < n; i++)
 		ns += names[i].ns;
 	/* what the streams of a GPU, or a rank of one thread, wait for is elsewhere */
@@ -284,7 +284,7 @@ static void put_names(const struct share_table *h, struct cells *c, const struct
 		if (c->form == FORM_JSON) {
 			json_out_begin(c->json, NULL, "{");
 			json_out_slice(c->json, "name", name);
-			json_out_u64(c->json, "busy_ns", n.ns);
+			text_u128(json_out_value(c->json, "busy_ns"), n.ns);
 			json_out_end(c->json, "}");
 			continue;
 		}
