@@ -146,9 +146,9 @@ static bool choose_colors(struct data *d)
 		const uint32_t category = c->name < p->names.n ? p->names.names[c->name].with : NAMES_MAX;
 		ncategories += categories[category].ns == 0;
 		categories[category].what = category;
-		page_add_saturating(&categories[category].ns, c->ns);
+		categories[category].ns += c->ns;
 		names[c->name].what = c->name;
-		page_add_saturating(&names[c->name].ns, c->ns);
+		names[c->name].ns += c->ns;
 	}
 	if (ok) {
 		d->by_name = ncategories < 2;

@@ -54,7 +54,7 @@ static void sum_add(struct matrix_sum *sums, uint32_t n, uint32_t what, const st
 		sum->most = c->ns;
 		sum->most_in = c->track;
 	}
-	page_add_saturating(&sum->ns, c->ns);
+	sum->ns += c->ns;
 }
 
 /* Sorts sums, the largest first.  Returns the number of the first `max` that are not 0. */
@@ -151,7 +151,7 @@ bool matrix_html(struct text *t, const struct page *p)
 		const struct matrix_sum *const sum = &m->sums[i];
 		columns_name(&c, page_name(p, m->rows[i])); /* the sum of a row is not 0 */
 		columns_time(&c, sum->most);
-		columns_time(&c, (uint64_t)rounded_mean(sum->ns, m->all_units));
+		columns_time(&c, rounded_mean(sum->ns, m->all_units));
 		text_printf(&c.text, "%.2f", (double)sum->most * m->all_units / (double)sum->ns);
 		columns_next(&c);
 		columns_name(&c, m->labels[sum->most_in]);

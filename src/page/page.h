@@ -218,8 +218,8 @@ bool matrix_add(struct page *p, const struct track *track, uint32_t name, uint64
 #define MATRIX_COLUMNS 64U
 
 struct matrix_sum {
+	uint128 ns;
 	uint32_t what; /* a name, or the index of a track */
-	uint64_t ns;
 	uint64_t most; /* largest addend, ns, and its unit */
 	uint32_t most_in;
 };
