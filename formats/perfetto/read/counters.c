@@ -159,7 +159,7 @@ bool pf_read_thread_time(struct pf_state *st, const struct pf_event *e, struct p
 		if (te->thread_time == 1)
 			us = s->thread_us = pf_saturated_sum(s->thread_us, us);
 		x.name = SLICE_LIT("thread_time");
-		x.number = us > INT64_MAX / 1000 || us < INT64_MIN / 1000 ? us : us * 1000;
+		(void)pf_us_in_ns(us, &x.number);
 		pf_add_after(st, &x);
 	}
 	if (te->instruction_count != 0) {

@@ -234,8 +234,10 @@ enum pf_time pf_legacy_time(struct pf_state *st, int64_t us, uint64_t *ts)
 {
 	int64_t ns;
 
-	if (ckd_mul(&ns, us, (int64_t)1000))
-		ns = us < 0 ? INT64_MIN : INT64_MAX;
+	if (!pf_us_in_ns(us, &ns)) {
+		*ts = (uint64_t)ns;
+		return PF_TIME_RANGE;
+	}
 	const enum pf_time t = pf_convert(st, PF_MONOTONIC, (uint64_t)ns, ts);
 	if (t != PF_TIME_UNKNOWN && t != PF_TIME_NO_PATH)
 		return t;

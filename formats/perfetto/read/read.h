@@ -245,6 +245,16 @@ static inline int64_t pf_saturated_sum(int64_t a, int64_t b)
 	return ckd_add(&sum, a, b) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
 }
 
+/* Converts microseconds to ns.  Returns false if they exceed 64 bits: *ns is the nearest number. */
+static inline bool pf_us_in_ns(int64_t us, int64_t *ns)
+{
+	const bool fits = !ckd_mul(ns, us, (int64_t)1000);
+
+	if (!fits)
+		*ns = us < 0 ? INT64_MIN : INT64_MAX;
+	return fits;
+}
+
 /* Returns the iid of the name of st->te; 0: no name, or a name as text. */
 static inline uint64_t pf_name_iid(const struct pf_state *st)
 {
