@@ -70,7 +70,7 @@ static const char *before(struct recovery *rc, uint64_t offset)
 {
 	const struct input *const in = rc->r->in;
 
-	return in->p - (input_offset(in, in->p) - offset);
+	return in->p + (ptrdiff_t)(offset - input_offset(in, in->p));
 }
 
 /* Writes the array that the object lacks: no event follows.  CPU profiles have none. */
