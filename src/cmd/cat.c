@@ -188,24 +188,13 @@ static const struct cmd_option own[] = {
 	{ .name = NULL },
 };
 
-#define KINDS_OF_DURATIONS (1U << SELECT_MIN_DUR | 1U << SELECT_MAX_DUR)
-
-/* Whether a condition is of one of these kinds: bits of enum select_kind. */
-static bool selects_by(const struct select *s, unsigned kinds)
-{
-	for (uint32_t i = 0; i < s->n; i++)
-		if ((1U << s->conditions[i].kind & kinds) != 0)
-			return true;
-	return false;
-}
-
 static bool check_options(struct cat *c)
 {
 	struct options *const o = &c->run.options;
 
 	if (c->limit == 0) /* not given */
 		c->limit = c->at != UINT64_MAX ? 1 : UINT64_MAX;
-	if (!c->raw || !selects_by(&o->select.select, KINDS_OF_DURATIONS))
+	if (!c->raw || (select_kinds(&o->select.select) & SELECT_DURATIONS) == 0)
 		return true;
 	return options_mistake(o, "--raw shows begins and ends, which have no duration: leave out --raw, "
 	                          "or --min-dur and --max-dur");
@@ -314,9 +303,9 @@ static void show_trace(struct trace_slot *t)
 		return;
 	c->named = false;
 	/* only spans have durations, and only spans wait: then begins and ends are paired */
-	job.read.interpret = selects_by(&r->options.select.select, KINDS_OF_DURATIONS | 1U << SELECT_WAITING)
-	                         ? INTERPRET_SPANS
-	                         : INTERPRET_EVENTS;
+	const unsigned of_spans = SELECT_DURATIONS | SELECT_BIT(SELECT_WAITING);
+	job.read.interpret =
+	    (select_kinds(&r->options.select.select) & of_spans) != 0 ? INTERPRET_SPANS : INTERPRET_EVENTS;
 	job.adjust.max_repeat = c->max_repeat;
 	job.read.as = c->raw ? READ_FIELDS : READ_MEANING;
 	job.choice.drops = c->raw;
