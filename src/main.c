@@ -32,7 +32,6 @@ static enum exit_status print_help(void)
 		columns_str(&c, (*k)->summary);
 	}
 	columns_print(&c, &t, width);
-	columns_free(&c);
 	text_char(&t, '\n');
 	text_wrap(&t,
 	          slice_str("tracetool help COMMAND (or COMMAND --help) and the manual page tracetool(1) "

@@ -190,7 +190,6 @@ static void put_names(struct text *t, const struct diff_report *v)
 		columns_time(&c, r->dur[DIFFER_B]);
 	}
 	columns_print(&c, t, v->width);
-	columns_free(&c);
 }
 
 /* Writes a hint for traces that have nothing in common, such as traces of two runs. */

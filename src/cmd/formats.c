@@ -72,7 +72,6 @@ static void put_pairs_text(struct text *t, const struct format *only, unsigned w
 			put_count(&c, *from, *to, "none: records are copied");
 		}
 	columns_print(&c, t, width);
-	columns_free(&c);
 }
 
 /* Writes the numbers of kinds of loss: outputs down, inputs across. */
@@ -99,7 +98,6 @@ static void put_matrix_text(struct text *t, unsigned width)
 			}
 	}
 	columns_print(&c, t, width);
-	columns_free(&c);
 }
 
 static void put_kinds(struct columns *c, const struct loss *l, const struct format *from,
@@ -131,8 +129,6 @@ static void put_pair_text(struct text *t, const struct format *from, const struc
 	text_char(t, '\n');
 	put_kinds(&way, engine_losses, from, to);
 	columns_print(&way, t, width);
-	columns_free(&output);
-	columns_free(&way);
 }
 
 /* ---- matrix as JSON: schemas/formats-matrix.schema.json ---- */
@@ -196,7 +192,6 @@ static void put_list_text(struct text *t, unsigned width)
 		columns_next(&c);
 	}
 	columns_print(&c, t, width);
-	columns_free(&c);
 }
 
 static void put_line(struct text *t, unsigned width, const char *what, const struct text *line)

@@ -217,7 +217,6 @@ static void put_tracks(struct text *t, const struct info *n, const struct trace 
 	c.without = any_host ? 0 : 1U << host_column;
 	if (c.ncells > 0 || c.text.failed)
 		columns_print(&c, t, width);
-	columns_free(&c);
 }
 
 #define MAX_FACT 1000u /* bytes of a value in text: that of Chromium has 60 KB */

@@ -180,7 +180,6 @@ static void list_text(const struct list *list)
 		columns_str(&rows, e->text);
 	}
 	columns_print(&rows, list->t, options_prose_width(list->o));
-	columns_free(&rows);
 }
 
 static void put_json(struct json_out *o, const struct entry *e)
@@ -384,7 +383,6 @@ static void put_families(const struct explaining *x)
 		columns_u64(&c, f.list[i].losses);
 	}
 	columns_print(&c, x->t, x->width);
-	columns_free(&c);
 }
 
 static const struct cmd_option own_explain[] = {

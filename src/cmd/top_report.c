@@ -169,7 +169,6 @@ static void put_text(struct text *out, const struct top *t, const struct group_r
 		for (uint32_t i = 0; i < rows[k].n; i++)
 			put_text_row(&c, t, &rows[k], &rows[k].items[i]);
 	columns_print(&c, out, width);
-	columns_free(&c);
 }
 
 static void put_item(struct json_out *o, const struct top *t, const struct longest_item *i)

@@ -239,7 +239,7 @@ static void put_row(const struct columns *c, const struct layout *l, struct text
 	}
 }
 
-void columns_print(const struct columns *c, struct text *out, unsigned width)
+static void print(const struct columns *c, struct text *out, unsigned width)
 {
 	struct slice cells[COLUMNS_MAX];
 	struct text heads = { .p = NULL };
@@ -271,7 +271,7 @@ static void markdown_cell(const struct columns *c, struct text *out, unsigned k,
 	text_char(out, ' ');
 }
 
-void columns_markdown(const struct columns *c, struct text *out)
+static void print_markdown(const struct columns *c, struct text *out)
 {
 	struct slice head[COLUMNS_MAX];
 	struct text heads = { .p = NULL };
@@ -315,7 +315,8 @@ static void html_cell(const struct columns *c, struct text *out, unsigned k, con
 	text_printf(out, "</%s>", name);
 }
 
-void columns_html(const struct columns *c, struct text *out, const char *title, size_t rows, size_t shown)
+static void print_html(const struct columns *c, struct text *out, const char *title, size_t rows,
+                       size_t shown)
 {
 	struct slice head[COLUMNS_MAX];
 	struct text heads = { .p = NULL };
@@ -343,24 +344,30 @@ void columns_html(const struct columns *c, struct text *out, const char *title, 
 	text_str(out, "</tbody></table></div>\n");
 }
 
+void columns_print(struct columns *c, struct text *out, unsigned width)
+{
+	print(c, out, width);
+	columns_free(c);
+}
+
 void columns_end(struct columns *c, struct text *out, enum report_form form, const char *title, size_t rows,
                  size_t shown, unsigned width)
 {
 	if (form == FORM_HTML) {
-		columns_html(c, out, title != NULL ? title : "table", rows, shown);
+		print_html(c, out, title != NULL ? title : "table", rows, shown);
 	} else if (form == FORM_MARKDOWN) {
 		if (title != NULL)
 			text_printf(out, "#### %s\n\n", title);
-		columns_markdown(c, out);
+		print_markdown(c, out);
 		text_char(out, '\n');
 	} else {
 		if (title != NULL)
 			text_printf(out, "\n%s\n", title);
-		columns_print(c, out, width);
+		print(c, out, width);
 	}
 	if (shown < rows && form != FORM_HTML)
-		text_printf(out, form == FORM_MARKDOWN ? "... and %zu more\n\n" : "  ... and %zu more\n",
-		            rows - shown);
+		text_printf(out, form == FORM_MARKDOWN ? "%*s... and %zu more\n\n" : "%*s... and %zu more\n",
+		            form == FORM_MARKDOWN ? 0 : (int)c->indent, "", rows - shown);
 	columns_free(c);
 }
 
@@ -369,4 +376,22 @@ void columns_free(struct columns *c)
 	text_free(&c->text);
 	free(c->ends);
 	*c = (struct columns){ .n = 0 };
+}
+
+void columns_line(struct text *out, enum report_form form, unsigned width, struct text *line)
+{
+	const struct slice s = slice_of(line->p, line->n);
+
+	if (form == FORM_HTML) {
+		text_str(out, "<p>");
+		text_html(out, s);
+		text_str(out, "</p>");
+	} else if (form == FORM_MARKDOWN) {
+		text_markdown(out, s);
+	} else if (s.n > 0) {
+		text_wrap(out, s, 0, 4, width);
+	}
+	text_char(out, '\n');
+	out->failed |= line->failed;
+	text_clear(line);
 }

@@ -49,21 +49,20 @@ void columns_u64(struct columns *c, uint64_t v);
 void columns_name(struct columns *c, struct slice s); /* text_visible_ends(), at most 256 bytes */
 void columns_time(struct columns *c, uint128 ns);     /* text_time_short() */
 
-/* Appends the table, two spaces between columns, no spaces at the end of a line; width 0: no limit. */
-void columns_print(const struct columns *c, struct text *out, unsigned width);
+/* Appends the table as text, two spaces between columns, no spaces at the end of a line, and frees it.
+ * width 0: no limit. */
+void columns_print(struct columns *c, struct text *out, unsigned width);
 
-/* Appends a Markdown table, with a head row. */
-void columns_markdown(const struct columns *c, struct text *out);
-
-/* Appends an HTML table that scrolls, with its title; numbers have the class "n", names "t".  rows: number of
- * all rows; shown: number of rows in the table. */
-void columns_html(const struct columns *c, struct text *out, const char *title, size_t rows, size_t shown);
-
-/* Ends a table of a report in text, Markdown or HTML: appends it below its title (NULL: none), and the number
- * of rows that are not shown, and frees it.  rows: number of all rows, more than 0 but in HTML. */
+/* Appends the table in text, Markdown or HTML below its title (NULL: none, but in HTML), and the number of
+ * rows that are not shown, and frees it.  rows: number of all rows, more than 0 but in HTML.  An HTML table
+ * scrolls; its numbers have the class "n", names "t". */
 void columns_end(struct columns *c, struct text *out, enum report_form form, const char *title, size_t rows,
                  size_t shown, unsigned width);
 
 void columns_free(struct columns *c);
+
+/* Appends a line beside the tables of a report in text, Markdown or HTML, escaped for the form or wrapped to
+ * the width, and clears it. */
+void columns_line(struct text *out, enum report_form form, unsigned width, struct text *line);
 
 #endif

@@ -285,8 +285,7 @@ bool flame_html(struct text *t, const struct page *p, enum plan_stack kind, uint
 		}
 	}
 	snprintf(title, sizeof title, "%s: frames", page_sampled[kind].title);
-	columns_html(&c, t, title, n, rows);
-	columns_free(&c);
+	columns_end(&c, t, FORM_HTML, title, n, rows, 0);
 	free(sums);
 	return !t->failed;
 }

@@ -156,9 +156,8 @@ bool matrix_html(struct text *t, const struct page *p)
 		columns_next(&c);
 		columns_name(&c, m->labels[sum->most_in]);
 	}
-	columns_html(&c, t, m->by_process ? "balance of processes" : "balance of threads", m->nrows,
-	             m->nrows);
-	columns_free(&c);
+	columns_end(&c, t, FORM_HTML, m->by_process ? "balance of processes" : "balance of threads", m->nrows,
+	            m->nrows, 0);
 	matrix_free(m);
 	return !t->failed;
 }

@@ -209,10 +209,9 @@ static void put_traces(struct text *t, const struct page_view *v)
 	}
 	if (v->ntraces > OPEN_TRACES)
 		text_printf(t, "<details><summary>%zu traces</summary>\n", v->ntraces);
-	columns_html(&c, t, "traces", v->ntraces, shown);
+	columns_end(&c, t, FORM_HTML, "traces", v->ntraces, shown, 0);
 	if (v->ntraces > OPEN_TRACES)
 		text_str(t, "</details>\n");
-	columns_free(&c);
 }
 
 bool page_facts(struct text *t, const struct page_view *v)

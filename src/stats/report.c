@@ -16,21 +16,10 @@ static void put_count(struct text *t, const char *before, uint64_t n, const char
 	text_count(t, n, what);
 }
 
-/* Appends a line, wrapped to the width of the report, and clears it. */
 static void put_line(struct text *t, const struct stats_view *v, struct text *line)
 {
-	if (v->form == FORM_HTML) {
-		text_str(t, "<p>");
-		text_html(t, slice_of(line->p, line->n));
-		text_str(t, "</p>");
-	} else if (v->form == FORM_MARKDOWN) {
-		text_markdown(t, slice_of(line->p, line->n));
-		text_char(t, '\n'); /* a paragraph */
-	} else if (line->n > 0)
-		text_wrap(t, slice_of(line->p, line->n), 0, 4, v->width);
-	text_char(t, '\n');
-	t->failed |= line->failed;
-	text_clear(line);
+	columns_line(t, v->form, v->width, line);
+	text_str(t, v->form == FORM_MARKDOWN ? "\n" : ""); /* a paragraph */
 }
 
 static void put_head(struct text *t, const struct stats_view *v)

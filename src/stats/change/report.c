@@ -126,24 +126,6 @@ static void pair_cells(struct columns *c, const struct change_pair *p, unsigned 
 
 /* ---- lines ---- */
 
-/* A line; in Markdown a paragraph. */
-static void put_line(struct text *t, const struct change_view *v, struct text *line)
-{
-	if (v->form == FORM_HTML) {
-		text_str(t, "<p>");
-		text_html(t, slice_of(line->p, line->n));
-		text_str(t, "</p>");
-	} else if (v->form == FORM_MARKDOWN) {
-		text_str(t, t->n > 0 ? "\n" : "");
-		text_markdown(t, slice_of(line->p, line->n));
-	} else {
-		text_wrap(t, slice_of(line->p, line->n), 0, 4, v->width);
-	}
-	text_char(t, '\n');
-	t->failed |= line->failed;
-	text_clear(line);
-}
-
 static void put_side(struct text *t, const struct change_view *v, int side)
 {
 	const size_t runs = v->change->sides[side].nruns, n = runs > 1 ? runs : v->traces[side];
@@ -154,7 +136,7 @@ static void put_side(struct text *t, const struct change_view *v, int side)
 	if (n > 1)
 		text_printf(&line, " and %zu more %s%s", n - 1, runs > 1 ? "run" : "trace",
 		            n == 2 ? "" : "s");
-	put_line(t, v, &line);
+	columns_line(t, v->form, v->width, &line);
 	text_free(&line);
 }
 
@@ -177,7 +159,7 @@ static void put_what_noise_is(struct text *t, const struct change_view *v)
 		                ? "one run is"
 		                : "one or two runs are",
 		            NOISE_RUNS);
-	put_line(t, v, &line);
+	columns_line(t, v->form, v->width, &line);
 	text_free(&line);
 }
 
@@ -203,7 +185,7 @@ static void put_summary(struct text *t, const struct change_view *v)
 		if (v->change->verdicts[i] > 0)
 			text_printf(&line, "%s%" PRIu64 " %s", any++ > 0 ? ", " : ": ",
 			            v->change->verdicts[i], words[i]);
-	put_line(t, v, &line);
+	columns_line(t, v->form, v->width, &line);
 	text_free(&line);
 }
 
@@ -237,6 +219,7 @@ bool change_text(struct text *t, const struct change_view *v)
 	struct column list[COLUMNS_MAX] = { { "verdict", COLUMN_WORD, 0, 0 } };
 	struct columns columns = { .list = list, .n = 1 + keys + OWN_COLUMNS };
 	const size_t shown = v->top == 0 || c->n < v->top ? c->n : v->top;
+	const char *const between = v->form == FORM_MARKDOWN ? "\n" : ""; /* paragraphs */
 
 	for (unsigned i = 0; i < keys; i++)
 		list[1 + i] = (struct column){ group_by_key(&s->by, i), COLUMN_NAME, 12, i == 0 ? 0 : 1 };
@@ -244,23 +227,17 @@ bool change_text(struct text *t, const struct change_view *v)
 	columns.without = change_has_bytes(c) ? 0 : 1U << (1 + keys + BYTES_COLUMN);
 	put_rows(&columns, c, keys, shown);
 	put_side(t, v, CHANGE_OLD);
+	text_str(t, between);
 	put_side(t, v, CHANGE_NEW);
+	text_str(t, between);
 	put_summary(t, v);
 	text_char(t, '\n');
-	const bool markdown = v->form == FORM_MARKDOWN;
-	if (v->form == FORM_HTML)
-		columns_html(&columns, t, "compared spans", c->n, shown);
-	else if (shown > 0 && markdown)
-		columns_markdown(&columns, t);
-	else if (shown > 0)
-		columns_print(&columns, t, v->width);
-	if (shown < c->n && v->form != FORM_HTML)
-		text_printf(t, markdown ? "\n... and %zu more\n" : "... and %zu more\n", c->n - shown);
-	if (shown > 0 && !markdown)
+	if (shown > 0 || v->form == FORM_HTML)
+		columns_end(&columns, t, v->form, v->form == FORM_HTML ? "compared spans" : NULL, c->n, shown,
+		            v->width);
+	if (shown > 0 && v->form != FORM_MARKDOWN)
 		text_char(t, '\n');
 	put_what_noise_is(t, v);
-	t->failed |= columns.text.failed;
-	columns_free(&columns);
 	return !t->failed;
 }
 
