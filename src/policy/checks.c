@@ -588,10 +588,10 @@ static void check_tracks(const struct policy_verdict *v, const struct policy_tra
 	if (n > t->count.max)
 		policy_finding(v, rule, 0, t->line, "number of %s%s: %" PRIu64 ", not at most %" PRIu64, what,
 		               kind == TRACK_THREAD ? "s" : "es", n, t->count.max);
-	for (uint32_t i = 0; i < t->nnames; i++)
-		if (!has_track(v, t->names[i], kind))
+	for (uint32_t i = 0; i < t->names.n; i++)
+		if (!has_track(v, t->names.list[i], kind))
 			policy_finding(v, rule, 0, t->line, "no %s has the name %s", what,
-			               quoted(&q, t->names[i]));
+			               quoted(&q, t->names.list[i]));
 }
 
 static void check_lost(const struct policy_verdict *v, const struct policy_max_share *max)

@@ -79,12 +79,16 @@ struct policy_metadata {
 	struct slice name, value; /* patterns; value.p NULL: any */
 };
 
+struct policy_patterns {
+	const struct slice *list;
+	uint32_t n;
+};
+
 /* Threads or processes. */
 struct policy_tracks {
 	uint32_t line; /* 0: nothing is expected */
 	struct policy_range count;
-	const struct slice *names; /* patterns; each must fit a track */
-	uint32_t nnames;
+	struct policy_patterns names; /* each must fit a track */
 };
 
 struct policy_max_share {
@@ -156,8 +160,7 @@ struct policy_report {
 
 /* A policy without its overrides, or an override. */
 struct policy_section {
-	const struct slice *paths; /* patterns; only of an override */
-	uint32_t npaths;
+	struct policy_patterns paths; /* only of an override */
 	struct policy_choice choice;
 	const struct policy_event *events;
 	const struct policy_metadata *metadata;
@@ -171,9 +174,10 @@ struct policy_section {
 
 /* All pointers are valid as long as the file. */
 struct policy_file {
-	const char *path;   /* for messages */
-	const char *folder; /* absolute: paths of overrides and names of files are relative to it */
-	struct policy_section own, *overrides; /* a later override wins */
+	struct policy_section own; /* first: the keys of a section are keys of the file, too */
+	const char *path;          /* for messages */
+	const char *folder;        /* absolute: paths of overrides and names of files are relative to it */
+	struct policy_section *overrides; /* a later override wins */
 	uint32_t noverrides;
 	uint32_t nevents, nmetadata, nbudgets; /* of all sections */
 	struct slice parts[POLICY_MAX_PARTS];  /* patterns of threads in budgets */

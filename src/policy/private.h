@@ -24,8 +24,8 @@ struct policy_key {
 
 #define POLICY_MAX_KEYS 16
 
-/* Reads the value of each key that the mapping has, in the order of the keys.  Returns false if the node is
- * no mapping, or has unknown or repeated keys, which are reported. */
+/* Reads the value of each key that the mapping has, in the order of the keys.  Returns false after a mistake
+ * in the mapping or in a value, which is reported. */
 bool policy_map(struct policy_draft *d, const struct yaml_node *node, const char *what,
                 const struct policy_key *keys, size_t n, void *into);
 
@@ -45,12 +45,15 @@ bool policy_number(struct policy_draft *d, const struct yaml_node *node, const c
 /* Reads a struct slice: a text that is fast to compare as a pattern. */
 policy_reader policy_pattern;
 
-/* Reads a pattern, or a list of at most `max` patterns. */
-bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                     const struct slice **out, uint32_t *n);
+/* Reads a struct policy_patterns: a pattern, or a list of at most POLICY_MAX_NAMES. */
+policy_reader policy_read_patterns;
 
 /* Reads a struct policy_range: an exact number, or {min, max}. */
 policy_reader policy_count_range;
+
+/* Reads a struct policy_range, {min, max}, whose bounds `read` reads. */
+bool policy_bounds(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                   policy_reader *read, void *range);
 
 /* The keys of struct policy_who, for mappings of a struct that begins with one. */
 #define POLICY_WHO_KEYS                                                                                      \

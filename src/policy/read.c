@@ -37,11 +37,10 @@ bool policy_map(struct policy_draft *d, const struct yaml_node *node, const char
 
 	if (!yaml_keys(&d->yaml, node, what, &keys[0].name, sizeof keys[0], n, values))
 		return false;
-	const bool ok = d->yaml.mistakes == mistakes;
 	for (size_t i = 0; i < n; i++)
 		if (values[i] != NULL)
 			keys[i].read(d, values[i], keys[i].name, (char *)into + keys[i].at);
-	return ok;
+	return d->yaml.mistakes == mistakes;
 }
 
 bool policy_text(struct policy_draft *d, const struct yaml_node *node, const char *what, struct slice *out)
@@ -64,8 +63,8 @@ bool policy_pattern(struct policy_draft *d, const struct yaml_node *node, const 
 	return yaml_is_glob(&d->yaml, node, what, *out);
 }
 
-bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                     const struct slice **out, uint32_t *n)
+bool policy_read_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                          void *patterns)
 {
 	struct slice *const texts = policy_alloc(d, yaml_count(node), sizeof *texts);
 	uint32_t i = 0;
@@ -79,8 +78,7 @@ bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const
 	for (const struct yaml_node *item = yaml_first(node); item != NULL; item = yaml_after(node, item))
 		if (policy_pattern(d, item, what, &texts[i]))
 			i++;
-	*out = texts;
-	*n = i;
+	*(struct policy_patterns *)patterns = (struct policy_patterns){ texts, i };
 	return i > 0;
 }
 
@@ -99,25 +97,30 @@ static bool read_count(struct policy_draft *d, const struct yaml_node *node, con
 	return policy_number(d, node, what, units_count, "a whole number such as 20", number);
 }
 
+bool policy_bounds(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                   policy_reader *read, void *range)
+{
+	const struct policy_key keys[] = {
+		{ "min", read, offsetof(struct policy_range, min) },
+		{ "max", read, offsetof(struct policy_range, max) },
+	};
+	const struct policy_range *const r = range;
+
+	return POLICY_MAP(d, node, what, keys, range) &&
+	       (r->min <= r->max || yaml_bad(&d->yaml, node, "%s: min is more than max", what));
+}
+
 bool policy_count_range(struct policy_draft *d, const struct yaml_node *node, const char *what, void *range)
 {
-	static const struct policy_key keys[] = {
-		{ "min", read_count, offsetof(struct policy_range, min) },
-		{ "max", read_count, offsetof(struct policy_range, max) },
-	};
 	struct policy_range *const out = range;
-	const uint64_t mistakes = d->yaml.mistakes;
 
 	*out = (struct policy_range){ 0, UINT64_MAX };
-	if (node->kind == NODE_SCALAR) {
-		if (!read_count(d, node, what, &out->min))
-			return false;
-		out->max = out->min;
-		return true;
-	}
-	if (!POLICY_MAP(d, node, what, keys, out) || d->yaml.mistakes != mistakes)
+	if (node->kind != NODE_SCALAR)
+		return policy_bounds(d, node, what, read_count, out);
+	if (!read_count(d, node, what, &out->min))
 		return false;
-	return out->min <= out->max || yaml_bad(&d->yaml, node, "%s: min is more than max", what);
+	out->max = out->min;
+	return true;
 }
 
 /* ---- sets of events ---- */
@@ -297,7 +300,7 @@ static bool read_one_report(struct policy_draft *d, const struct yaml_node *node
 	return out->format != NULL;
 }
 
-static bool read_report(struct policy_draft *d, const struct yaml_node *node, const char *what, void *section)
+static bool read_report(struct policy_draft *d, const struct yaml_node *node, const char *what, void *file)
 {
 	struct policy_report *const reports = policy_alloc(d, yaml_count(node), sizeof *reports);
 
@@ -311,38 +314,24 @@ static bool read_report(struct policy_draft *d, const struct yaml_node *node, co
 	return true;
 }
 
-static bool read_max_findings(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                              void *section)
+static bool read_threads(struct policy_draft *d, const struct yaml_node *node, const char *what, void *number)
 {
-	return read_count(d, node, what, &d->file->max_findings);
+	return read_count(d, node, what, number) &&
+	       (*(const uint64_t *)number > 0 ||
+	        yaml_bad(&d->yaml, node, "threads is a number of at least 1"));
 }
 
-static bool read_threads(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                         void *section)
-{
-	return read_count(d, node, what, &d->file->threads) &&
-	       (d->file->threads > 0 || yaml_bad(&d->yaml, node, "threads is a number of at least 1"));
-}
-
-static bool read_baseline(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                          void *section)
+static bool read_baseline(struct policy_draft *d, const struct yaml_node *node, const char *what, void *path)
 {
 	struct slice name;
 
 	if (!policy_text(d, node, what, &name) || !check_below(d, node, "a baseline", name.p))
 		return false;
-	d->file->baseline = name.p;
+	*(const char **)path = name.p;
 	return true;
 }
 
 /* ---- overrides ---- */
-
-static bool read_paths(struct policy_draft *d, const struct yaml_node *node, const char *what, void *section)
-{
-	struct policy_section *const s = section;
-
-	return policy_patterns(d, node, what, &s->paths, &s->npaths);
-}
 
 #define SECTION_KEYS                                                                                         \
 	{ "select", read_select, offsetof(struct policy_section, choice) },                                  \
@@ -358,7 +347,9 @@ static bool read_paths(struct policy_draft *d, const struct yaml_node *node, con
 static bool read_overrides(struct policy_draft *d, const struct yaml_node *node, const char *what,
                            void *section)
 {
-	static const struct policy_key keys[] = { { "paths", read_paths, 0 }, SECTION_KEYS };
+	static const struct policy_key keys[] = {
+		{ "paths", policy_read_patterns, offsetof(struct policy_section, paths) }, SECTION_KEYS
+	};
 	struct policy_file *const f = d->file;
 
 	if (node->kind != NODE_LIST || node->n > POLICY_MAX_OVERRIDES)
@@ -369,10 +360,8 @@ static bool read_overrides(struct policy_draft *d, const struct yaml_node *node,
 		return false;
 	for (const struct yaml_node *item = node->child; item != NULL; item = item->next) {
 		struct policy_section *const s = &f->overrides[f->noverrides++];
-		const uint64_t mistakes = d->yaml.mistakes;
 		s->choice = (struct policy_choice)POLICY_CHOICE_NONE;
-		if (POLICY_MAP(d, item, "an override", keys, s) && s->npaths == 0 &&
-		    d->yaml.mistakes == mistakes)
+		if (POLICY_MAP(d, item, "an override", keys, s) && s->paths.n == 0)
 			yaml_bad(&d->yaml, item, "an override has no paths");
 	}
 	return true;
@@ -389,8 +378,8 @@ uint32_t policy_file_overrides(const struct policy_file *f, const char *path)
 		path++; /* the folder is / */
 	const char *const name = path_name(path);
 	for (uint32_t i = 0; i < f->noverrides; i++)
-		for (uint32_t k = 0; k < f->overrides[i].npaths; k++) {
-			const struct slice glob = f->overrides[i].paths[k];
+		for (uint32_t k = 0; k < f->overrides[i].paths.n; k++) {
+			const struct slice glob = f->overrides[i].paths.list[k];
 			const bool bare = memchr(glob.p, '/', glob.n) == NULL;
 			if (glob_fits(glob, slice_str(bare ? name : path)))
 				bits |= UINT32_C(1) << i;
@@ -403,9 +392,9 @@ uint32_t policy_file_overrides(const struct policy_file *f, const char *path)
 static const struct policy_key file_keys[] = {
 	SECTION_KEYS,
 	{ "report", read_report, 0 },
-	{ "max-findings", read_max_findings, 0 },
-	{ "threads", read_threads, 0 },
-	{ "baseline", read_baseline, 0 },
+	{ "max-findings", read_count, offsetof(struct policy_file, max_findings) },
+	{ "threads", read_threads, offsetof(struct policy_file, threads) },
+	{ "baseline", read_baseline, offsetof(struct policy_file, baseline) },
 	{ "overrides", read_overrides, 0 },
 };
 
@@ -448,7 +437,7 @@ struct policy_file *policy_file_parse(struct slice text, const char *name, const
 		return NULL;
 	root = yaml_root(&d.yaml);
 	if (root != NULL)
-		POLICY_MAP(&d, root, "a policy", file_keys, &d.file->own);
+		POLICY_MAP(&d, root, "a policy", file_keys, d.file);
 	arena_free(&d.yaml.nodes);
 	*no_memory = d.yaml.no_memory || d.file->arena.failed;
 	if (d.yaml.mistakes == 0 && !*no_memory)

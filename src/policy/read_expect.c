@@ -11,48 +11,45 @@ const char *const policy_statistics[] = { "p50",  "p90",   "p99",   "max",  "sum
 
 /* A budget while it is read: the limit's unit depends on the statistic. */
 struct budget_draft {
-	struct policy_who who; /* first */
-	struct policy_budget *budget;
+	struct policy_budget budget;   /* first: POLICY_WHO_KEYS */
 	const struct yaml_node *limit; /* NULL: not stated */
 	const struct yaml_node *floor; /* min-count or min-time; NULL: not stated */
-	bool statistic;                /* stated */
 };
 
-static bool read_group(struct policy_draft *d, const struct yaml_node *node, const char *what, void *draft)
+static bool read_group(struct policy_draft *d, const struct yaml_node *node, const char *what, void *group)
 {
 	static const char *const keywords[] = { "name", "category", "all", NULL }; /* enum policy_group */
-	struct budget_draft *const b = draft;
 	uint32_t i;
 
 	if (!yaml_word(&d->yaml, node, what, keywords, &i))
 		return false;
-	b->budget->group = (enum policy_group)i;
+	*(enum policy_group *)group = (enum policy_group)i;
 	return true;
 }
 
 static bool read_statistic(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                           void *draft)
+                           void *budget)
 {
-	struct budget_draft *const b = draft;
-	uint32_t i;
-
+	struct policy_budget *const k = budget;
 	const struct slice text = node->kind == NODE_SCALAR ? node->text : SLICE_LIT("");
 	const uint32_t part = text.n > 1 && text.p[0] == 'p' ? span_percent(text.p + 1, text.n - 1) : 0;
-	struct slice name;
 	const bool own = slice_is(text, "p50") || slice_is(text, "p90") || slice_is(text, "p99");
+	struct slice name;
+	uint32_t i;
+
 	if (part > 0 && !own) {
-		b->statistic = policy_text(d, node, what, &name);
-		b->budget->statistic = STATISTIC_QUANTILE;
-		b->budget->part = part;
-		b->budget->statistic_name = name.p;
-		return b->statistic;
+		if (!policy_text(d, node, what, &name))
+			return false;
+		k->statistic = STATISTIC_QUANTILE;
+		k->part = part;
+		k->statistic_name = name.p;
+		return true;
 	}
-	b->statistic = yaml_word(&d->yaml, node, what, policy_statistics, &i);
-	if (b->statistic) {
-		b->budget->statistic = (enum policy_statistic)i;
-		b->budget->statistic_name = policy_statistics[i];
-	}
-	return b->statistic;
+	if (!yaml_word(&d->yaml, node, what, policy_statistics, &i))
+		return false;
+	k->statistic = (enum policy_statistic)i;
+	k->statistic_name = policy_statistics[i];
+	return true;
 }
 
 static bool read_limit(struct policy_draft *d, const struct yaml_node *node, const char *what, void *draft)
@@ -60,13 +57,13 @@ static bool read_limit(struct policy_draft *d, const struct yaml_node *node, con
 	struct budget_draft *const b = draft;
 
 	b->limit = node;
-	return b->budget->absolute = policy_text(d, node, what, &b->budget->limit_text);
+	return b->budget.absolute = policy_text(d, node, what, &b->budget.limit_text);
 }
 
 static bool read_tolerance(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                           void *draft)
+                           void *budget)
 {
-	struct policy_budget *const k = ((struct budget_draft *)draft)->budget;
+	struct policy_budget *const k = budget;
 	struct quoted q;
 
 	k->relative = policy_text(d, node, what, &k->tolerance_text);
@@ -75,18 +72,13 @@ static bool read_tolerance(struct policy_draft *d, const struct yaml_node *node,
 	                                quoted(&q, k->tolerance_text)));
 }
 
-static bool read_series(struct policy_draft *d, const struct yaml_node *node, const char *what, void *draft)
-{
-	return policy_pattern(d, node, what, &((struct budget_draft *)draft)->budget->series);
-}
-
 static bool read_min_count(struct policy_draft *d, const struct yaml_node *node, const char *what,
                            void *draft)
 {
 	struct budget_draft *const b = draft;
 
 	b->floor = node;
-	return policy_number(d, node, what, units_count, "a whole number", &b->budget->min_count);
+	return policy_number(d, node, what, units_count, "a whole number", &b->budget.min_count);
 }
 
 static bool read_min_time(struct policy_draft *d, const struct yaml_node *node, const char *what, void *draft)
@@ -94,12 +86,12 @@ static bool read_min_time(struct policy_draft *d, const struct yaml_node *node, 
 	struct budget_draft *const b = draft;
 
 	b->floor = node;
-	return policy_number(d, node, what, units_time, "a time such as 5ms", &b->budget->min_time);
+	return policy_number(d, node, what, units_time, "a time such as 5ms", &b->budget.min_time);
 }
 
 static void parse_limit(struct policy_draft *d, struct budget_draft *b)
 {
-	struct policy_budget *const k = b->budget;
+	struct policy_budget *const k = &b->budget;
 	const char *form = "a time such as 5ms (ns, us, ms, s, min, h)";
 	uint64_t n = 0;
 	struct quoted q;
@@ -156,14 +148,12 @@ static void check_statistic(struct policy_draft *d, const struct yaml_node *node
 
 /* Sets the kinds of a budget without `kind`: spans for durations and categories, else all but async.
  * Registers its pattern of threads. */
-static void finish_who(struct policy_draft *d, const struct yaml_node *node, struct budget_draft *b)
+static void finish_who(struct policy_draft *d, const struct yaml_node *node, struct policy_budget *k)
 {
-	struct policy_budget *const k = b->budget;
 	struct policy_file *const f = d->file;
-	const bool by_category = b->who.category.p != NULL || k->group == GROUP_CATEGORY;
+	const bool by_category = k->who.category.p != NULL || k->group == GROUP_CATEGORY;
 	uint32_t i = 0;
 
-	k->who = b->who;
 	if (k->who.kinds == 0 && k->series.p != NULL)
 		k->who.kinds = 1U << KIND_COUNTER;
 	if (by_category && (k->who.kinds & (1U << KIND_INSTANT | 1U << KIND_COUNTER)) != 0)
@@ -190,35 +180,38 @@ static void finish_who(struct policy_draft *d, const struct yaml_node *node, str
 
 static void read_budget(struct policy_draft *d, const struct yaml_node *node, struct policy_budget *budget)
 {
-	static const struct policy_key keys[] = { POLICY_WHO_KEYS,
-		                                  { "series", read_series, 0 },
-		                                  { "group", read_group, 0 },
-		                                  { "statistic", read_statistic, 0 },
-		                                  { "limit", read_limit, 0 },
-		                                  { "tolerance", read_tolerance, 0 },
-		                                  { "min-count", read_min_count, 0 },
-		                                  { "min-time", read_min_time, 0 } };
-	struct budget_draft b = { .budget = budget };
+	static const struct policy_key keys[] = {
+		POLICY_WHO_KEYS,
+		{ "series", policy_pattern, offsetof(struct budget_draft, budget.series) },
+		{ "group", read_group, offsetof(struct budget_draft, budget.group) },
+		{ "statistic", read_statistic, 0 },
+		{ "limit", read_limit, 0 },
+		{ "tolerance", read_tolerance, 0 },
+		{ "min-count", read_min_count, 0 },
+		{ "min-time", read_min_time, 0 },
+	};
+	struct budget_draft b = { .budget.line = node->line };
+	struct policy_budget *const k = &b.budget;
 	const uint64_t mistakes = d->yaml.mistakes;
 
-	budget->line = node->line;
-	if (!POLICY_MAP(d, node, "a budget", keys, &b) || d->yaml.mistakes != mistakes)
+	if (!POLICY_MAP(d, node, "a budget", keys, &b))
 		return;
-	if (!policy_who_stated(&b.who) || !b.statistic)
+	if (!policy_who_stated(&k->who) || k->statistic_name == NULL)
 		yaml_bad(&d->yaml, node, "a budget has no %s",
-		         !b.statistic ? "statistic" : "name, category or thread");
-	else if (!budget->absolute && !budget->relative)
+		         k->statistic_name == NULL ? "statistic" : "name, category or thread");
+	else if (!k->absolute && !k->relative)
 		yaml_bad(&d->yaml, node, "a budget has a limit, or a tolerance to the baseline, or both");
-	else if (budget->relative && (budget->group != GROUP_NAME || b.who.thread.p != NULL))
+	else if (k->relative && (k->group != GROUP_NAME || k->who.thread.p != NULL))
 		yaml_bad(
 		    &d->yaml, node,
 		    "a baseline knows names of whole traces: a tolerance goes with no thread and no group");
-	else if (b.floor != NULL && !budget->relative)
+	else if (b.floor != NULL && !k->relative)
 		yaml_bad(&d->yaml, b.floor, "min-count and min-time go with a tolerance");
 	if (d->yaml.mistakes == mistakes)
-		finish_who(d, node, &b);
-	if (d->yaml.mistakes == mistakes && budget->absolute)
+		finish_who(d, node, k);
+	if (d->yaml.mistakes == mistakes && k->absolute)
 		parse_limit(d, &b);
+	*budget = *k;
 }
 
 bool policy_read_budgets(struct policy_draft *d, const struct yaml_node *node, const char *what,
@@ -338,12 +331,11 @@ static bool read_epoch(struct policy_draft *d, const struct yaml_node *node, con
 		{ "before", read_wall, offsetof(struct policy_epoch, before) },
 	};
 	struct policy_epoch *const e = epoch;
-	const uint64_t mistakes = d->yaml.mistakes;
 	bool known;
 
 	e->line = node->line;
 	if (node->kind != NODE_SCALAR)
-		return POLICY_MAP(d, node, what, keys, e) && d->yaml.mistakes == mistakes &&
+		return POLICY_MAP(d, node, what, keys, e) &&
 		       check_window(d, node, what, &e->after, &e->before);
 	if (!yaml_bool(&d->yaml, node, what, &known))
 		return false;
@@ -358,15 +350,7 @@ static bool read_time(struct policy_draft *d, const struct yaml_node *node, cons
 
 static bool read_duration(struct policy_draft *d, const struct yaml_node *node, const char *what, void *range)
 {
-	static const struct policy_key keys[] = {
-		{ "min", read_time, offsetof(struct policy_range, min) },
-		{ "max", read_time, offsetof(struct policy_range, max) },
-	};
-	const struct policy_range *const r = range;
-	const uint64_t mistakes = d->yaml.mistakes;
-
-	return POLICY_MAP(d, node, what, keys, range) && d->yaml.mistakes == mistakes &&
-	       (r->min <= r->max || yaml_bad(&d->yaml, node, "duration: min is more than max"));
+	return policy_bounds(d, node, what, read_time, range);
 }
 
 static bool read_times(struct policy_draft *d, const struct yaml_node *node, const char *what, void *times)
@@ -377,27 +361,18 @@ static bool read_times(struct policy_draft *d, const struct yaml_node *node, con
 		{ "before", read_point, offsetof(struct policy_times, before) },
 	};
 	struct policy_times *const t = times;
-	const uint64_t mistakes = d->yaml.mistakes;
 
 	*t = (struct policy_times){ .line = node->line, .duration = { 0, UINT64_MAX } };
-	return POLICY_MAP(d, node, what, keys, t) && d->yaml.mistakes == mistakes &&
-	       check_window(d, node, what, &t->after, &t->before);
+	return POLICY_MAP(d, node, what, keys, t) && check_window(d, node, what, &t->after, &t->before);
 }
 
 /* ---- expect: tracks and shares ---- */
-
-static bool read_names(struct policy_draft *d, const struct yaml_node *node, const char *what, void *tracks)
-{
-	struct policy_tracks *const t = tracks;
-
-	return policy_patterns(d, node, what, &t->names, &t->nnames);
-}
 
 static bool read_tracks(struct policy_draft *d, const struct yaml_node *node, const char *what, void *tracks)
 {
 	static const struct policy_key keys[] = {
 		{ "count", policy_count_range, offsetof(struct policy_tracks, count) },
-		{ "names", read_names, 0 },
+		{ "names", policy_read_patterns, offsetof(struct policy_tracks, names) },
 	};
 	struct policy_tracks *const t = tracks;
 
