@@ -311,22 +311,21 @@ static void add_default_budget(struct policy_checks *c)
 bool policy_checks_init(struct policy_checks *c, const struct policy_file *file, uint32_t overrides,
                         bool baseline)
 {
-	const uint32_t nevents = file != NULL ? file->nevents : 0, nmeta = file != NULL ? file->nmetadata : 0,
-	               nbudgets = file != NULL ? file->nbudgets : 0;
+	static const struct policy_file none = { .nevents = 0 };
+	const struct policy_file *const f = file != NULL ? file : &none;
 
 	*c = (struct policy_checks){ .file = file };
-	c->events = calloc((size_t)nevents + 1, sizeof *c->events);
-	c->metadata = calloc((size_t)nmeta + 1, sizeof *c->metadata);
-	c->budgets = calloc((size_t)nbudgets + 1, sizeof *c->budgets);
+	c->events = calloc((size_t)f->nevents + 1, sizeof *c->events);
+	c->metadata = calloc((size_t)f->nmetadata + 1, sizeof *c->metadata);
+	c->budgets = calloc((size_t)f->nbudgets + 1, sizeof *c->budgets);
 	if (c->events == NULL || c->metadata == NULL || c->budgets == NULL) {
 		policy_checks_free(c);
 		return false;
 	}
-	if (file != NULL)
-		add_section(c, &file->own);
-	for (uint32_t i = 0; file != NULL && i < file->noverrides; i++)
+	add_section(c, &f->own);
+	for (uint32_t i = 0; i < f->noverrides; i++)
 		if ((overrides >> i & 1) != 0)
-			add_section(c, &file->overrides[i]);
+			add_section(c, &f->overrides[i]);
 	if (baseline)
 		add_default_budget(c);
 	c->any = c->nevents + c->nmetadata + c->nbudgets > 0 || c->epoch != NULL || c->threads != NULL ||
@@ -481,12 +480,18 @@ static const char *time_text(const struct trace *trace, uint64_t ns, bool wall, 
 	return buffer;
 }
 
-/* Compares a time of the trace's clock with one of the policy: -1, 0 or 1. */
-static int compare_point(const struct trace *trace, uint64_t ns, const struct policy_point *at)
+/* Reports a time of the trace's clock that is before `after`, or after `before`, if that is stated. */
+static void check_point(const struct policy_verdict *v, enum policy_rule rule, uint64_t offset,
+                        const struct policy_point *at, bool after, const char *what, uint64_t ns)
 {
+	const struct trace *const trace = v->run->trace;
 	const int128 time = time_since(trace, ns, at->wall);
+	char buffer[64];
 
-	return ORDER(time, at->ns);
+	if (at->line > 0 && (after ? time < at->ns : time > at->ns))
+		policy_finding(v, rule, offset, at->line, "%s %s, not %s %.40s", what,
+		               time_text(trace, ns, at->wall, buffer), after ? "after" : "before",
+		               at->text.p);
 }
 
 static void check_epoch(const struct policy_verdict *v, const struct policy_epoch *e)
@@ -501,12 +506,8 @@ static void check_epoch(const struct policy_verdict *v, const struct policy_epoc
 		policy_finding(v, POLICY_RULE_EPOCH, 0, e->line, "the epoch of the trace is not known");
 	if (!trace->epoch_known || e->unknown)
 		return;
-	if (e->after.line > 0 && trace->epoch_ns < e->after.ns)
-		policy_finding(v, POLICY_RULE_EPOCH, 0, e->after.line, "the epoch is %s, not after %.40s",
-		               time_text(trace, trace->zero_ns, true, buffer), e->after.text.p);
-	if (e->before.line > 0 && trace->epoch_ns > e->before.ns)
-		policy_finding(v, POLICY_RULE_EPOCH, 0, e->before.line, "the epoch is %s, not before %.40s",
-		               time_text(trace, trace->zero_ns, true, buffer), e->before.text.p);
+	check_point(v, POLICY_RULE_EPOCH, 0, &e->after, true, "the epoch is", trace->zero_ns);
+	check_point(v, POLICY_RULE_EPOCH, 0, &e->before, false, "the epoch is", trace->zero_ns);
 }
 
 static void check_points(const struct policy_verdict *v, const struct policy_times *t)
@@ -514,7 +515,6 @@ static void check_points(const struct policy_verdict *v, const struct policy_tim
 	const struct trace *const trace = v->run->trace;
 	const struct policy_watch *const w = v->watch;
 	const struct policy_point *const both[] = { &t->after, &t->before };
-	char buffer[64];
 
 	for (int i = 0; i < 2; i++)
 		if (both[i]->line > 0 && both[i]->wall && !trace->epoch_known) {
@@ -524,14 +524,10 @@ static void check_points(const struct policy_verdict *v, const struct policy_tim
 			               i == 0 ? "after" : "before", both[i]->text.p);
 			return;
 		}
-	if (t->after.line > 0 && compare_point(trace, w->stats.first_ns, &t->after) < 0)
-		policy_finding(v, POLICY_RULE_TIME_RANGE, w->first_offset, t->after.line,
-		               "the first event is at %s, not after %.40s",
-		               time_text(trace, w->stats.first_ns, t->after.wall, buffer), t->after.text.p);
-	if (t->before.line > 0 && compare_point(trace, w->stats.last_ns, &t->before) > 0)
-		policy_finding(v, POLICY_RULE_TIME_RANGE, w->last_offset, t->before.line,
-		               "the last event ends at %s, not before %.40s",
-		               time_text(trace, w->stats.last_ns, t->before.wall, buffer), t->before.text.p);
+	check_point(v, POLICY_RULE_TIME_RANGE, w->first_offset, &t->after, true, "the first event is at",
+	            w->stats.first_ns);
+	check_point(v, POLICY_RULE_TIME_RANGE, w->last_offset, &t->before, false, "the last event ends at",
+	            w->stats.last_ns);
 }
 
 static void check_times(const struct policy_verdict *v, const struct policy_times *t)
@@ -575,7 +571,10 @@ static bool has_track(const struct policy_verdict *v, struct slice name, enum tr
 static void check_tracks(const struct policy_verdict *v, const struct policy_tracks *t, enum track_kind kind)
 {
 	const enum policy_rule rule = kind == TRACK_THREAD ? POLICY_RULE_THREADS : POLICY_RULE_PROCESSES;
-	const char *const what = kind == TRACK_THREAD ? "thread" : "process";
+	const char *const what = kind == TRACK_THREAD ? "thread" : "process", *const all =
+	                                                                          kind == TRACK_THREAD
+	                                                                              ? "threads"
+	                                                                              : "processes";
 	const struct trace *const trace = v->run->trace;
 	uint64_t n = kind == TRACK_THREAD ? v->watch->stats.tracks : 0;
 	struct quoted q;
@@ -583,11 +582,11 @@ static void check_tracks(const struct policy_verdict *v, const struct policy_tra
 	for (uint32_t i = 0; i < trace->ntracks && kind == TRACK_PROCESS; i++)
 		n += trace->tracks[i]->kind == TRACK_PROCESS;
 	if (n < t->count.min)
-		policy_finding(v, rule, 0, t->line, "number of %s%s: %" PRIu64 ", not at least %" PRIu64,
-		               what, kind == TRACK_THREAD ? "s" : "es", n, t->count.min);
+		policy_finding(v, rule, 0, t->line, "number of %s: %" PRIu64 ", not at least %" PRIu64, all,
+		               n, t->count.min);
 	if (n > t->count.max)
-		policy_finding(v, rule, 0, t->line, "number of %s%s: %" PRIu64 ", not at most %" PRIu64, what,
-		               kind == TRACK_THREAD ? "s" : "es", n, t->count.max);
+		policy_finding(v, rule, 0, t->line, "number of %s: %" PRIu64 ", not at most %" PRIu64, all, n,
+		               t->count.max);
 	for (uint32_t i = 0; i < t->names.n; i++)
 		if (!has_track(v, t->names.list[i], kind))
 			policy_finding(v, rule, 0, t->line, "no %s has the name %s", what,
