@@ -97,24 +97,31 @@ void cells_visible(struct cells *c, struct slice s)
 	end_cell(c);
 }
 
-void cells_count(struct cells *c, uint64_t v)
+/* Writes a number, in one form for people and in another for programs. */
+static void put_number(struct cells *c, void (*for_people)(struct text *t, uint128 v),
+                       void (*for_programs)(struct text *t, uint128 v), uint128 v)
 {
 	struct text *const t = begin_cell(c);
 
 	if (t == NULL)
 		return;
-	text_u64(t, v);
+	(is_for_people(c) ? for_people : for_programs)(t, v);
 	end_cell(c);
+}
+
+void cells_count(struct cells *c, uint64_t v)
+{
+	put_number(c, text_u128, text_u128, v);
 }
 
 void cells_time(struct cells *c, uint128 ns)
 {
-	struct text *const t = begin_cell(c);
+	put_number(c, text_time_short, text_u128, ns);
+}
 
-	if (t == NULL)
-		return;
-	(is_for_people(c) ? text_time_short : text_u128)(t, ns);
-	end_cell(c);
+void cells_share(struct cells *c, uint128 millionths)
+{
+	put_number(c, text_percent, text_fraction, millionths);
 }
 
 void cells_at(struct cells *c, uint64_t ns)
@@ -127,16 +134,6 @@ void cells_at(struct cells *c, uint64_t ns)
 		text_since(t, ns - c->first_ns);
 	else
 		text_ns_from(t, c->zero_ns, ns);
-	end_cell(c);
-}
-
-void cells_share(struct cells *c, uint128 millionths)
-{
-	struct text *const t = begin_cell(c);
-
-	if (t == NULL)
-		return;
-	(is_for_people(c) ? text_percent : text_fraction)(t, millionths);
 	end_cell(c);
 }
 
