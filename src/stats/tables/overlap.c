@@ -332,20 +332,18 @@ static void note_unmet(const struct overlap_table *o, struct cells *c)
 bool overlap_put(struct overlap_table *o, struct cells *c)
 {
 	const struct track **const units = calloc((size_t)o->nprocesses + 1, sizeof *units);
-	struct slice *const names = calloc((size_t)o->nprocesses + 1, sizeof *names);
-	struct arena text = { .used = 0 };
-	bool ok = units != NULL && names != NULL;
+	struct track_labels labels = { .of = NULL };
 
-	for (uint32_t i = 0; ok && i < o->nprocesses; i++)
+	for (uint32_t i = 0; units != NULL && i < o->nprocesses; i++)
 		units[i] = o->processes[i].process;
-	ok = ok && tracks_label(&text, units, o->nprocesses, names);
+	bool ok = units != NULL && track_labels_make(&labels, units, o->nprocesses);
 	cells_begin(c, "overlap", "overlap", heads, sizeof heads / sizeof *heads);
 	for (uint32_t i = 0; ok && i < o->nprocesses; i++) {
 		const struct overlap_process *const p = &o->processes[i];
 		if (p->process == NULL)
 			continue;
 		cells_row(c);
-		cells_name(c, names[i]);
+		cells_name(c, labels.of[i]);
 		cells_count(c, p->count[A]);
 		cells_count(c, p->count[B]);
 		cells_time(c, total_of(p->time[A]));
@@ -356,8 +354,7 @@ bool overlap_put(struct overlap_table *o, struct cells *c)
 	}
 	ok = cells_end(c) && ok;
 	free(units);
-	free(names);
-	arena_free(&text);
+	track_labels_free(&labels);
 	note_unmet(o, c);
 	if (ok && o->asked.longer_given && c->form != FORM_CSV)
 		ok = put_inside(o, c);
