@@ -301,11 +301,8 @@ static bool set_vocabulary(void *run, struct options *o, const char *arg)
 
 static bool set_color(void *run, struct options *o, const char *arg)
 {
-	const int i = options_word(o, "--color", arg, options_color_words);
-
-	o->color_always = i == 1;
-	o->color_never = i == 2;
-	return i >= 0;
+	o->color = options_word(o, "--color", arg, options_color_words);
+	return o->color >= 0;
 }
 
 static bool set_width(void *run, struct options *o, const char *arg)
@@ -622,8 +619,8 @@ bool options_color(const struct options *o, int fd)
 {
 	const char *const no = getenv("NO_COLOR"), *const term = getenv("TERM");
 
-	if (o->color_always || o->color_never)
-		return o->color_always;
+	if (o->color != COLOR_AUTO)
+		return o->color == COLOR_ALWAYS;
 	return (no == NULL || *no == '\0') && term != NULL && strcmp(term, "dumb") != 0 && isatty(fd);
 }
 

@@ -45,6 +45,8 @@ struct progress {
 	int64_t begun_ms;
 };
 
+enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER }; /* as options_color_words */
+
 #define OPTIONS_MAX 64 /* long options of one command, including those of formats */
 #define OPTIONS_MAX_SCHEMAS 16
 
@@ -73,7 +75,7 @@ struct options {
 	/* writing */
 	const char *output; /* NULL: not named */
 	bool force;
-	bool color_always, color_never;
+	int color; /* enum color_when */
 	bool width_given;
 	unsigned width;                          /* argument of --width; 0: full */
 	struct option_value values[OPTIONS_MAX]; /* values of formats' own options */

@@ -188,7 +188,7 @@ static bool open_one(struct reports *r, struct options *o, struct report_request
 	    q->kind == &report_html; /* its texts have no commands; the hash is that of the script */
 	if (!report_init(&q->report, q->kind, &r->context))
 		return options_no_memory(o);
-	q->report.color = standard ? options_color(o, STDOUT_FILENO) : o->color_always;
+	q->report.color = standard ? options_color(o, STDOUT_FILENO) : o->color == COLOR_ALWAYS;
 	if (q->append && !copy_before(q))
 		return false;
 	if (q->kind->begin != NULL)
