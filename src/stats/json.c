@@ -116,30 +116,10 @@ static void put_head(struct json_out *o, const struct stats_view *v)
 		put_full(o, s);
 }
 
-static bool put_classes(struct json_out *o, const struct stats *s)
-{
-	struct class_row *rows;
-	size_t n;
-
-	if (!stats_class_rows(s, &rows, &n))
-		return false;
-	json_out_begin_after(o, "\n  ", "classes", "[");
-	for (size_t i = 0; i < n; i++) {
-		json_out_begin_after(o, "\n   ", NULL, "{");
-		json_out_slice(o, "name", rows[i].name);
-		json_out_u64(o, "count", rows[i].records);
-		json_out_end(o, "}");
-	}
-	json_out_end(o, "]");
-	free(rows);
-	return true;
-}
-
-/* Writes the keys of a group. */
-static void put_keys(struct json_out *o, const struct stats *s, const struct slice *values, unsigned n)
+static void put_keys(struct json_out *o, const struct group_by *by, const struct slice *values, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		json_out_slice(o, group_by_key(&s->by, i), values[i]);
+		json_out_slice(o, group_by_key(by, i), values[i]);
 }
 
 /* p50, p90 and p99 are always written. */
@@ -173,7 +153,7 @@ static void put_span(struct json_out *o, const struct stats_view *v, const struc
 	const struct span_group *g = row->group;
 
 	json_out_begin_after(o, "\n   ", NULL, "{");
-	put_keys(o, s, row->values, group_by_count(&s->by));
+	put_keys(o, &s->by, row->values, group_by_count(&s->by));
 	json_out_u64(o, "count", g->count);
 	json_out_begin(o, "dur_ns", "{");
 	text_u128(json_out_value(o, "sum"), total_of(g->sum));
@@ -250,21 +230,16 @@ static bool put_spans(struct json_out *o, const char *key, const struct stats_vi
 	return true;
 }
 
-static bool put_tally(struct json_out *o, const char *key, const struct stats_view *v,
-                      const struct tally *tally)
+/* Writes the rows, and frees them. */
+static bool put_counts(struct json_out *o, const char *key, const struct group_by *by, struct tally_row *rows,
+                       size_t n, bool full)
 {
-	const struct stats *const s = v->stats;
-	struct tally_row *rows;
-	size_t n;
-
-	if (!stats_tally_rows(tally, &rows, &n))
-		return false;
 	json_out_begin_after(o, "\n  ", key, "[");
 	for (size_t i = 0; i < n; i++) {
 		json_out_begin_after(o, "\n   ", NULL, "{");
-		put_keys(o, s, rows[i].values, tally->grouped != NULL ? s->by.n : 1);
+		put_keys(o, by, rows[i].values, by->n > 0 ? by->n : 1);
 		json_out_u64(o, "count", rows[i].count);
-		if (v->full && rows[i].number == NAMES_OTHER)
+		if (full && rows[i].number == NAMES_OTHER)
 			json_out_bool(o, "other", true);
 		json_out_end(o, "}");
 	}
@@ -323,21 +298,23 @@ static bool put_counters(struct json_out *o, const struct stats_view *v)
 
 bool stats_json_input(struct text *t, const struct stats_view *v, bool first)
 {
+	static const struct group_by by_name = { .n = 0 };
+	const struct stats *const s = v->stats;
 	struct json_out o = { .t = t, .comma = !first };
+	struct cells c = { .form = FORM_JSON, .t = t, .json = &o };
+	struct tally_row *rows;
+	size_t n;
 
 	json_out_begin_after(&o, "\n ", NULL, "{");
 	put_head(&o, v);
-	if (!v->stats->origin.selected && !put_classes(&o, v->stats))
+	if (!s->origin.selected &&
+	    (!stats_class_rows(s, &rows, &n) || !put_counts(&o, "classes", &by_name, rows, n, false)))
 		return false;
-	if (!put_spans(&o, "spans", v, &v->stats->spans) ||
-	    !put_spans(&o, "async_spans", v, &v->stats->async) ||
-	    !put_tally(&o, "instants", v, &v->stats->instants) || !put_counters(&o, v))
+	if (!put_spans(&o, "spans", v, &s->spans) || !put_spans(&o, "async_spans", v, &s->async) ||
+	    !stats_tally_rows(&s->instants, &rows, &n) ||
+	    !put_counts(&o, "instants", &s->by, rows, n, v->full) || !put_counters(&o, v) ||
+	    (s->tables != NULL && !stats_tables_put(s, &c)))
 		return false;
-	if (v->stats->tables != NULL) {
-		struct cells c = { .form = FORM_JSON, .t = t, .json = &o };
-		if (!stats_tables_put(v->stats, &c))
-			return false;
-	}
 	json_out_end(&o, "}");
 	return !t->failed;
 }

@@ -148,30 +148,13 @@ bool stats_add_count(struct stats *s, struct tally *t, const struct slice *value
 	return to != NULL;
 }
 
-static bool merge_tally(struct stats *into, struct tally *to, const struct tally *t)
+/* Adds the rows, and frees them. */
+static bool merge_counts(struct stats *into, struct tally *to, struct tally_row *rows, size_t n)
 {
-	struct tally_row *rows;
-	size_t n;
-	bool ok = stats_tally_rows(t, &rows, &n);
+	bool ok = true;
 
-	if (!ok)
-		return false;
 	for (size_t i = 0; ok && i < n; i++)
 		ok = stats_add_count(into, to, rows[i].values, rows[i].number == NAMES_OTHER, rows[i].count);
-	free(rows);
-	return ok;
-}
-
-static bool merge_classes(struct stats *into, const struct stats *from)
-{
-	struct class_row *rows;
-	size_t n;
-	bool ok = stats_class_rows(from, &rows, &n);
-
-	if (!ok)
-		return false;
-	for (size_t i = 0; ok && i < n; i++)
-		ok = stats_add_count(into, &into->classes, &rows[i].name, false, rows[i].records);
 	free(rows);
 	return ok;
 }
@@ -302,6 +285,8 @@ void stats_move_zero(struct stats *s, uint64_t zero)
 bool stats_merge(struct stats *into, struct stats *from)
 {
 	const uint64_t zero = from->zero_ns > into->zero_ns ? from->zero_ns : into->zero_ns;
+	struct tally_row *rows;
+	size_t n;
 
 	stats_move_zero(into, zero);
 	stats_move_zero(from, zero);
@@ -322,9 +307,11 @@ bool stats_merge(struct stats *into, struct stats *from)
 	add_u64(into, &into->pool.coarse, from->pool.coarse);
 	into->overflowed |= from->overflowed;
 	into->has_bytes |= from->has_bytes;
-	return stats_add_origin(into, &from->origin) && merge_classes(into, from) &&
+	return stats_add_origin(into, &from->origin) && stats_class_rows(from, &rows, &n) &&
+	       merge_counts(into, &into->classes, rows, n) &&
 	       stats_each_span(from, merge_span, &(struct merging){ into, from }) &&
-	       merge_tally(into, &into->instants, &from->instants) && merge_counters(into, from);
+	       stats_tally_rows(&from->instants, &rows, &n) && merge_counts(into, &into->instants, rows, n) &&
+	       merge_counters(into, from);
 }
 
 bool stats_ungroup(struct stats *s)

@@ -311,21 +311,13 @@ static bool put_spans(struct text *t, const char *title, const struct stats_view
 /* A count and a name; in Markdown, and with several keys, with heads. */
 static const struct column count_columns[] = { { NULL, COLUMN_NUMBER, 0, 0 }, { NULL, COLUMN_NAME, 16, 0 } };
 
-static bool put_tally(struct text *t, const char *title, const struct stats_view *v,
-                      const struct tally *tally)
+/* Writes a count and its keys in each row, and frees the rows. */
+static bool put_counts(struct text *t, const char *title, const struct stats_view *v,
+                       const struct column *list, unsigned keys, struct tally_row *rows, size_t n)
 {
-	const unsigned keys = tally->grouped != NULL ? v->stats->by.n : 1;
-	struct column list[GROUP_KEYS_MAX + 1] = { { "count", COLUMN_NUMBER, 0, 0 } };
 	struct columns c = { .list = list, .n = keys + 1, .indent = 2 };
-	struct tally_row *rows;
-	size_t n;
-
-	if (!stats_tally_rows(tally, &rows, &n))
-		return false;
-	key_columns(list + 1, v->stats);
-	if (tally->grouped == NULL && v->form == FORM_TEXT)
-		c.list = count_columns;
 	const size_t shown = count_shown(v, n);
+
 	for (size_t i = 0; i < shown; i++) {
 		columns_u64(&c, rows[i].count);
 		for (unsigned k = 0; k < keys; k++)
@@ -334,6 +326,19 @@ static bool put_tally(struct text *t, const char *title, const struct stats_view
 	free(rows);
 	finish_table(t, title, &c, v, n, shown);
 	return !t->failed;
+}
+
+static bool put_instants(struct text *t, const struct stats_view *v)
+{
+	const struct stats *const s = v->stats;
+	struct column list[GROUP_KEYS_MAX + 1] = { { "count", COLUMN_NUMBER, 0, 0 } };
+	const bool bare = s->by.n == 0 && v->form == FORM_TEXT;
+	struct tally_row *rows;
+	size_t n;
+
+	key_columns(list + 1, s);
+	return stats_tally_rows(&s->instants, &rows, &n) &&
+	       put_counts(t, "instants", v, bare ? count_columns : list, s->by.n > 0 ? s->by.n : 1, rows, n);
 }
 
 static const struct column counter_columns[] = {
@@ -398,22 +403,13 @@ static bool put_counters(struct text *t, const struct stats_view *v)
 
 static bool put_classes(struct text *t, const struct stats_view *v)
 {
-	static const struct column heads[] = { { "records", COLUMN_NUMBER, 0, 0 },
-		                               { "class", COLUMN_NAME, 16, 0 } };
-	struct columns c = { .list = v->form == FORM_TEXT ? count_columns : heads, .n = 2, .indent = 2 };
-	struct class_row *rows;
+	static const struct column list[] = { { "records", COLUMN_NUMBER, 0, 0 },
+		                              { "class", COLUMN_NAME, 16, 0 } };
+	struct tally_row *rows;
 	size_t n;
 
-	if (!stats_class_rows(v->stats, &rows, &n))
-		return false;
-	const size_t shown = count_shown(v, n);
-	for (size_t i = 0; i < shown; i++) {
-		columns_u64(&c, rows[i].records);
-		columns_name(&c, rows[i].name);
-	}
-	free(rows);
-	finish_table(t, "classes", &c, v, n, shown);
-	return !t->failed;
+	return stats_class_rows(v->stats, &rows, &n) &&
+	       put_counts(t, "classes", v, v->form == FORM_TEXT ? count_columns : list, 1, rows, n);
 }
 
 bool stats_text(struct text *t, const struct stats_view *v)
@@ -427,9 +423,9 @@ bool stats_text(struct text *t, const struct stats_view *v)
 	}
 	return put_spans(t, "spans", v, &v->stats->spans, false) &&
 	       (v->stats->by.n > 0 || put_spans(t, "waiting", v, &v->stats->spans, true)) &&
-	       put_spans(t, "async spans", v, &v->stats->async, false) &&
-	       put_tally(t, "instants", v, &v->stats->instants) && put_counters(t, v) &&
-	       (!v->classes || v->stats->origin.selected || put_classes(t, v)) && !t->failed;
+	       put_spans(t, "async spans", v, &v->stats->async, false) && put_instants(t, v) &&
+	       put_counters(t, v) && (!v->classes || v->stats->origin.selected || put_classes(t, v)) &&
+	       !t->failed;
 }
 
 /* ---- CSV ---- */
@@ -500,16 +496,15 @@ static bool put_csv_spans(struct text *t, const struct stats_view *v, const stru
 	return !t->failed;
 }
 
-static bool put_csv_tally(struct text *t, const struct stats_view *v, const char *kind,
-                          const struct tally *tally)
+static bool put_csv_instants(struct text *t, const struct stats_view *v)
 {
 	struct tally_row *rows;
 	size_t n;
 
-	if (!stats_tally_rows(tally, &rows, &n))
+	if (!stats_tally_rows(&v->stats->instants, &rows, &n))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		put_csv_keys(t, v, kind, rows[i].values);
+		put_csv_keys(t, v, "instant", rows[i].values);
 		for (unsigned k = 0; k < v->columns->n; k++) {
 			text_char(t, ',');
 			if (v->columns->list[k].what == SPAN_COUNT)
@@ -532,5 +527,5 @@ bool stats_csv_input(struct text *t, const struct stats_view *v, bool first)
 	if (first)
 		put_csv_head(t, v);
 	return put_csv_spans(t, v, &v->stats->spans) && put_csv_spans(t, v, &v->stats->async) &&
-	       put_csv_tally(t, v, "instant", &v->stats->instants);
+	       put_csv_instants(t, v);
 }

@@ -199,15 +199,15 @@ bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t
 
 static int by_name(const void *a, const void *b)
 {
-	return slice_compare(((const struct class_row *)a)->name, ((const struct class_row *)b)->name);
+	return slice_compare(((const struct tally_row *)a)->name, ((const struct tally_row *)b)->name);
 }
 
-bool stats_class_rows(const struct stats *s, struct class_row **rows, size_t *n)
+bool stats_class_rows(const struct stats *s, struct tally_row **rows, size_t *n)
 {
 	const struct trace *const trace = s->trace;
 	const struct tally *const joint = &s->classes;
 	const size_t most = (trace != NULL ? trace->nclasses : joint->names.n) + (size_t)1;
-	struct class_row *const r = malloc(most * sizeof *r);
+	struct tally_row *const r = malloc(most * sizeof *r);
 
 	if (r == NULL)
 		return false;
@@ -216,15 +216,16 @@ bool stats_class_rows(const struct stats *s, struct class_row **rows, size_t *n)
 		const struct class *const c = trace->classes[i];
 		const uint64_t records = c->first == c ? trace_class_records(c) : 0;
 		if (records > 0)
-			r[(*n)++] = (struct class_row){ c->name, records };
+			r[(*n)++] = (struct tally_row){ .name = c->name, .count = records };
 	}
 	for (uint32_t i = 0; trace == NULL && i < joint->names.n; i++)
 		if (i < joint->cap && joint->counts[i] > 0)
-			r[(*n)++] = (struct class_row){ names_text(&joint->names, i), joint->counts[i] };
+			r[(*n)++] = (struct tally_row){ .name = names_text(&joint->names, i),
+				                        .count = joint->counts[i] };
 	if (s->joint)
 		qsort(r, *n, sizeof *r, by_name);
 	if (trace == NULL && joint->other > 0)
-		r[(*n)++] = (struct class_row){ other_names, joint->other };
+		r[(*n)++] = (struct tally_row){ .name = other_names, .count = joint->other };
 	*rows = r;
 	return true;
 }

@@ -553,14 +553,9 @@ bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t
 /* Lists rows by descending count, then by the bytes of the values.  The caller frees *rows. */
 bool stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n);
 
-struct class_row {
-	struct slice name;
-	uint64_t records;
-};
-
-/* Lists classes that have records: of one trace in order of arrival, of several by name.  The caller frees
- * *rows.  Returns false on OOM. */
-bool stats_class_rows(const struct stats *s, struct class_row **rows, size_t *n);
+/* Lists classes that have records, with their number: of one trace in order of arrival, of several by name.
+ * The caller frees *rows.  Returns false on OOM. */
+bool stats_class_rows(const struct stats *s, struct tally_row **rows, size_t *n);
 
 /* ---- stats thread ---- */
 
