@@ -1,228 +1,13 @@
 /* Reads the output of `stats --format json --full`, token by token: integers above 2^53 must stay exact, and
  * a tree of all values would need forty times the memory.  A file may be edited or hostile: each number is
  * checked, and histograms cannot have more numbers than their group. */
-#include "stats/stats.h"
+#include "stats/reading.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
-#include "base/compiler.h"
 #include "json/number.h"
-#include "json/token.h"
 #include "model/trace_origin.h"
-
-struct reading {
-	struct stats_file *file;
-	struct stats *s; /* the present input */
-	struct json json;
-	const char *end;
-	bool has_full; /* "full" of the input was read */
-	bool no_memory;
-};
-
-static bool fail(struct reading *r, const char *at, const char *wrong)
-{
-	if (r->file->why[0] == '\0' && !r->no_memory)
-		snprintf(r->file->why, sizeof r->file->why, "byte %zu: %.400s",
-		         at != NULL ? (size_t)(at - r->file->text.p) : 0, wrong);
-	return false;
-}
-
-static bool out_of_memory(struct reading *r)
-{
-	r->no_memory = true;
-	return false;
-}
-
-/* ---- values: each function reads one of its type to `to` ---- */
-
-static bool get_u64(struct reading *r, struct json_token *v, void *to)
-{
-	return (v->kind == JSON_UINT && json_digits_any(v->p, (uint32_t)(v->end - v->p), to)) ||
-	       fail(r, v->p, "an integer of 64 bits is expected");
-}
-
-/* A time, which may be before 0 only if the first time of the input is. */
-static bool get_ns(struct reading *r, struct json_token *v, void *ns)
-{
-	uint64_t *const to = ns;
-	const bool minus = v->kind == JSON_INT;
-	const uint64_t zero = r->s->zero_ns;
-
-	if (!minus && !get_u64(r, v, to))
-		return false;
-	if (minus && !json_digits_any(v->p + 1, (uint32_t)(v->end - v->p) - 1, to))
-		return fail(r, v->p, "an integer of 64 bits is expected");
-	if (*to > (minus ? zero : UINT64_MAX - zero))
-		return fail(r, v->p, "a time is out of range");
-	*to = minus ? zero - *to : zero + *to;
-	return true;
-}
-
-static bool get_sum(struct reading *r, struct json_token *v, void *to)
-{
-	uint128 *const sum = to;
-
-	*sum = 0;
-	for (const char *p = v->p; v->kind == JSON_UINT && p < v->end; p++) {
-		*sum = *sum * 10 + (unsigned)(*p - '0');
-		if (*sum > (uint128)1 << 100)
-			return fail(r, v->p, "a sum is above 2^100");
-	}
-	return v->kind == JSON_UINT || fail(r, v->p, "an integer is expected");
-}
-
-static bool get_total(struct reading *r, struct json_token *v, void *to)
-{
-	uint128 sum;
-
-	if (!get_sum(r, v, &sum))
-		return false;
-	*(struct total *)to = (struct total){ (uint64_t)sum, (uint64_t)(sum >> 64) };
-	return true;
-}
-
-static bool get_bool(struct reading *r, struct json_token *v, void *to)
-{
-	*(bool *)to = v->kind == JSON_TRUE;
-	return v->kind == JSON_TRUE || v->kind == JSON_FALSE || fail(r, v->p, "true or false is expected");
-}
-
-/* A number, or "inf", "-inf" or "nan". */
-static bool get_any_f64(struct reading *r, struct json_token *v, void *to)
-{
-	const struct slice s = v->end != NULL ? json_token_text(v) : slice_of(v->p, 0);
-
-	if ((v->kind != JSON_UINT && v->kind != JSON_INT && v->kind != JSON_NUMBER && !slice_is(s, "inf") &&
-	     !slice_is(s, "-inf") && !slice_is(s, "nan")))
-		return fail(r, v->p, "a number is expected");
-	return decimal_read_f64(s, to) || fail(r, v->p, "a number is expected");
-}
-
-static bool get_f64(struct reading *r, struct json_token *v, void *to)
-{
-	return get_any_f64(r, v, to) &&
-	       (isfinite(*(double *)to) || fail(r, v->p, "a finite number is expected"));
-}
-
-static bool get_text(struct reading *r, struct json_token *v, void *to)
-{
-	struct slice *const text = to;
-
-	if (v->kind != JSON_STRING && v->kind != JSON_ESCAPED)
-		return fail(r, v->p, "a text is expected");
-	*text = json_token_text(v);
-	if (v->kind == JSON_ESCAPED)
-		*text = json_unescape(&r->s->text, *text);
-	return text->p != NULL || out_of_memory(r);
-}
-
-/* A value that is read later: its token. */
-static bool get_later(struct reading *r, struct json_token *v, void *to)
-{
-	(void)r;
-	*(struct json_token *)to = *v;
-	return true;
-}
-
-/* Begins a walk; a value of another kind is a fault. */
-static struct json_walk walk(struct reading *r, const struct json_token *v, enum json_kind kind)
-{
-	if (v->kind == kind) {
-		struct json_walk w = json_walk(&r->json, v->p, r->end);
-		w.lazy = true;
-		return w;
-	}
-	fail(r, v->p, kind == JSON_OBJECT ? "an object is expected" : "a list is expected");
-	return (struct json_walk){ .json = &r->json, .more = false };
-}
-
-/* Ends a walk through v.  Returns false if it did not reach the end. */
-static bool walked(struct reading *r, const struct json_walk *w, struct json_token *v)
-{
-	v->end = w->p;
-	return w->p != NULL || fail(r, r->json.error.at, r->json.error.why);
-}
-
-static bool is_key(const struct json_walk *w, const char *name)
-{
-	return slice_is(json_token_text(&w->key), name);
-}
-
-/* ---- lists and objects ---- */
-
-/* Reads a value to `to`. */
-typedef bool value_reader(struct reading *r, struct json_token *v, void *to);
-
-/* Reads each entry of a list to the same place. */
-static bool read_list(struct reading *r, struct json_token *list, value_reader *read, void *to)
-{
-	struct json_walk w = walk(r, list, JSON_ARRAY);
-
-	while (w.p != NULL && json_walk_next(&w))
-		if (!read(r, &w.value, to))
-			return false;
-	return walked(r, &w, list);
-}
-
-/* A member that is read, if it is there. */
-struct member {
-	const char *name;
-	value_reader *read;
-	void *to;
-};
-
-#define COUNT(list) (sizeof(list) / sizeof *(list))
-
-/* Reads the current member, or each entry of this member; one that is not listed is ignored. */
-static bool read_member(struct reading *r, struct json_walk *w, const struct member *list, size_t n,
-                        bool each)
-{
-	for (size_t i = 0; i < n; i++)
-		if (is_key(w, list[i].name))
-			return each ? read_list(r, &w->value, list[i].read, list[i].to)
-			            : list[i].read(r, &w->value, list[i].to);
-	return true;
-}
-
-/* The keys of a group, which are members of its object. */
-struct row_keys {
-	struct slice *values;
-	unsigned n;
-	unsigned met; /* bit i: the i-th key was read */
-};
-
-/* Returns the place for the current member if it is a key; NULL: it is none, or OOM. */
-static struct slice *place_of_key(struct reading *r, const struct json_walk *w, struct row_keys *keys)
-{
-	struct slice name = json_token_text(&w->key);
-
-	if (w->key.kind == JSON_ESCAPED)
-		name = json_unescape(&r->s->text, name);
-	r->no_memory |= name.p == NULL;
-	for (unsigned i = 0; i < keys->n && name.p != NULL; i++)
-		if (slice_is(name, group_by_key(&r->s->by, i))) {
-			keys->met |= 1U << i;
-			return &keys->values[i];
-		}
-	return NULL;
-}
-
-/* keys: NULL if the object is no group. */
-static bool read_object(struct reading *r, struct json_token *object, struct row_keys *keys,
-                        const struct member *list, size_t n)
-{
-	struct json_walk w = walk(r, object, JSON_OBJECT);
-
-	while (w.p != NULL && json_walk_next(&w)) {
-		struct slice *const key = keys != NULL ? place_of_key(r, &w, keys) : NULL;
-		if (r->no_memory ||
-		    !(key != NULL ? get_text(r, &w.value, key) : read_member(r, &w, list, n, false)))
-			return false;
-	}
-	return walked(r, &w, object);
-}
 
 /* ---- spans ---- */
 
@@ -233,18 +18,17 @@ struct row_reading {
 	bool has_sum, has_durations;
 };
 
-/* Begins a histogram: "values" or "buckets" of the durations. */
 static bool begin_histogram(struct reading *r, const char *at, struct row_reading *row)
 {
 	if (row->has_durations)
-		return fail(r, at, "a group has one histogram");
+		return reading_fail(r, at, "a group has one histogram");
 	return row->has_durations = true;
 }
 
 static bool count_numbers(struct reading *r, const char *at, struct row_reading *row, uint64_t n)
 {
 	return (n > 0 && !ckd_add(&row->in_histogram, row->in_histogram, n)) ||
-	       fail(r, at, "a bucket counts at least one number, and all of them at most 2^64");
+	       reading_fail(r, at, "a bucket counts at least one number, and all of them at most 2^64");
 }
 
 static bool read_value(struct reading *r, struct json_token *v, void *to)
@@ -253,8 +37,8 @@ static bool read_value(struct reading *r, struct json_token *v, void *to)
 	uint64_t number;
 
 	if (row->in_histogram == HISTOGRAM_KEPT)
-		return fail(r, v->p, "more values than are kept");
-	if (!get_u64(r, v, &number) || !count_numbers(r, v->p, row, 1))
+		return reading_fail(r, v->p, "more values than are kept");
+	if (!reading_u64(r, v, &number) || !count_numbers(r, v->p, row, 1))
 		return false;
 	histogram_add(&row->group.durations, &r->file->pool, number);
 	return true;
@@ -262,13 +46,13 @@ static bool read_value(struct reading *r, struct json_token *v, void *to)
 
 static bool read_values(struct reading *r, struct json_token *list, void *row)
 {
-	return begin_histogram(r, list->p, row) && read_list(r, list, read_value, row);
+	return begin_histogram(r, list->p, row) && reading_list(r, list, read_value, row);
 }
 
 static bool add_bucket(struct reading *r, const char *at, struct row_reading *row, uint64_t index, uint64_t n)
 {
 	if (index >= HISTOGRAM_BLOCKS * HISTOGRAM_BUCKETS)
-		return fail(r, at, "there is no such bucket");
+		return reading_fail(r, at, "there is no such bucket");
 	if (!count_numbers(r, at, row, n))
 		return false;
 	histogram_add_bucket(&row->group.durations, &r->file->pool, (uint32_t)index, n);
@@ -316,34 +100,35 @@ static bool read_buckets(struct reading *r, struct json_token *object, void *to)
 		}
 	/* the others, by tokens: from the start of the object, without those that are counted */
 	const char *const done = p;
-	struct json_walk w = walk(r, object, JSON_OBJECT);
+	struct json_walk w = reading_walk(r, object, JSON_OBJECT);
 	while (w.p != NULL && json_walk_next(&w)) {
 		const struct slice key = json_token_text(&w.key);
 		if (w.key.p < done)
 			continue;
 		if (!json_digits_any(key.p, key.n, &index))
-			return fail(r, w.key.p, "there is no such bucket");
-		if (!get_u64(r, &w.value, &n) || !add_bucket(r, w.key.p, row, index, n))
+			return reading_fail(r, w.key.p, "there is no such bucket");
+		if (!reading_u64(r, &w.value, &n) || !add_bucket(r, w.key.p, row, index, n))
 			return false;
 	}
-	return walked(r, &w, object);
+	return reading_walked(r, &w, object);
 }
 
 static bool read_durations(struct reading *r, struct json_token *object, void *to)
 {
 	struct row_reading *const row = to;
 	const struct member members[] = {
-		{ "sum", get_total, &row->group.sum }, { "min", get_u64, &row->min },
-		{ "max", get_u64, &row->max },         { "values", read_values, row },
+		{ "sum", reading_total, &row->group.sum }, { "min", reading_u64, &row->min },
+		{ "max", reading_u64, &row->max },         { "values", read_values, row },
 		{ "buckets", read_buckets, row },
 	};
 
-	return read_object(r, object, NULL, members, COUNT(members));
+	return reading_object(r, object, NULL, members, COUNT(members));
 }
 
 static bool get_real(struct reading *r, struct json_token *v, void *to)
 {
-	return get_any_f64(r, v, to) && (*(double *)to >= 0 || fail(r, v->p, "a sum is not negative"));
+	return reading_any_f64(r, v, to) &&
+	       (*(double *)to >= 0 || reading_fail(r, v->p, "a sum is not negative"));
 }
 
 static bool read_field_sum(struct reading *r, struct json_token *object, void *to)
@@ -351,19 +136,19 @@ static bool read_field_sum(struct reading *r, struct json_token *object, void *t
 	struct row_reading *const row = to;
 	struct span_sum *const sum = &row->group.field;
 	const struct member members[] = {
-		{ "whole", get_total, &sum->whole },
+		{ "whole", reading_total, &sum->whole },
 		{ "real", get_real, &sum->real },
-		{ "values", get_u64, &sum->values },
-		{ "negative", get_u64, &sum->negative },
+		{ "values", reading_u64, &sum->values },
+		{ "negative", reading_u64, &sum->negative },
 	};
 
 	row->has_sum = true;
-	return read_object(r, object, NULL, members, COUNT(members));
+	return reading_object(r, object, NULL, members, COUNT(members));
 }
 
 static bool get_bytes(struct reading *r, struct json_token *v, void *to)
 {
-	return r->s->has_bytes = get_total(r, v, to);
+	return r->s->has_bytes = reading_total(r, v, to);
 }
 
 /* Whether the numbers of the group and its histogram do not contradict each other. */
@@ -383,27 +168,27 @@ static bool read_span(struct reading *r, struct json_token *object, void *table)
 	struct row_reading d = { .has_sum = false };
 	struct row_keys keys = { .values = d.row.values, .n = group_by_count(&r->s->by) };
 	const struct member members[] = {
-		{ "count", get_u64, &d.group.count },      { "dur_ns", read_durations, &d },
-		{ "first_ns", get_ns, &d.group.first_ns }, { "last_ns", get_ns, &d.group.last_ns },
-		{ "self_ns", get_sum, &d.row.self },       { "waiting_ns", get_sum, &d.row.waiting },
-		{ "total_ns", get_sum, &d.row.total },     { "recursive", get_u64, &d.row.recursive },
-		{ "bytes", get_bytes, &d.group.bytes },    { "sum", read_field_sum, &d },
-		{ "other", get_bool, &d.row.other },
+		{ "count", reading_u64, &d.group.count },      { "dur_ns", read_durations, &d },
+		{ "first_ns", reading_ns, &d.group.first_ns }, { "last_ns", reading_ns, &d.group.last_ns },
+		{ "self_ns", reading_sum, &d.row.self },       { "waiting_ns", reading_sum, &d.row.waiting },
+		{ "total_ns", reading_sum, &d.row.total },     { "recursive", reading_u64, &d.row.recursive },
+		{ "bytes", get_bytes, &d.group.bytes },        { "sum", read_field_sum, &d },
+		{ "other", reading_bool, &d.row.other },
 	};
 
-	if (!read_object(r, object, &keys, members, COUNT(members)))
+	if (!reading_object(r, object, &keys, members, COUNT(members)))
 		return false;
 	if (keys.met != (1U << keys.n) - 1 || !d.has_durations || d.has_sum != (r->s->sum_of.n > 0))
-		return fail(r, object->p, "a group lacks a key, its durations or its sum");
+		return reading_fail(r, object->p, "a group lacks a key, its durations or its sum");
 	if (!fits(&d))
-		return fail(r, object->p, "the numbers of a group contradict each other");
+		return reading_fail(r, object->p, "the numbers of a group contradict each other");
 	d.group.durations.min = d.min;
 	d.group.durations.max = d.max;
 	d.row.group = &d.group;
 	const bool ok =
 	    stats_add_span(r->file->into, table, &d.row, &r->file->pool, NULL) && !r->file->pool.failed;
 	r->file->pool.n = 0; /* free for the next row */
-	return ok || out_of_memory(r);
+	return ok || reading_no_memory(r);
 }
 
 /* ---- instants, classes, counters ---- */
@@ -416,22 +201,22 @@ static bool read_count(struct reading *r, struct json_token *object, void *to)
 	uint64_t count = 0;
 	bool other = false;
 	const struct member members[] = {
-		{ "count", get_u64, &count },
-		{ "other", get_bool, &other },
-		{ "name", get_text, &values[0] }, /* without keys */
+		{ "count", reading_u64, &count },
+		{ "other", reading_bool, &other },
+		{ "name", reading_text, &values[0] }, /* without keys */
 	};
 
-	if (!read_object(r, object, &keys, members, keys.n > 0 ? 2 : 3))
+	if (!reading_object(r, object, &keys, members, keys.n > 0 ? 2 : 3))
 		return false;
 	if (keys.n > 0 ? keys.met != (1U << keys.n) - 1 : values[0].p == NULL)
-		return fail(r, object->p, "a count lacks a key");
-	return stats_add_count(r->s, t, values, other, count) || out_of_memory(r);
+		return reading_fail(r, object->p, "a count lacks a key");
+	return stats_add_count(r->s, t, values, other, count) || reading_no_memory(r);
 }
 
 static bool read_steps(struct reading *r, struct json_token *object, struct series *to)
 {
 	struct series_set *const set = &r->s->series;
-	struct json_walk w = walk(r, object, JSON_OBJECT);
+	struct json_walk w = reading_walk(r, object, JSON_OBJECT);
 	uint64_t before = 0, n;
 	int32_t last = INT32_MIN;
 
@@ -440,53 +225,52 @@ static bool read_steps(struct reading *r, struct json_token *object, struct seri
 		const bool negative = key.n > 0 && key.p[0] == '-';
 		if (!json_digits_any(key.p + negative, key.n - negative, &before) ||
 		    before > (UINT64_C(0x7ff) << 7) - !negative) /* NaN and infinities */
-			return fail(r, w.key.p, "there is no such step");
+			return reading_fail(r, w.key.p, "there is no such step");
 		const int32_t number = negative ? -(int32_t)before : (int32_t)before;
 		if (number <= last)
-			return fail(r, w.key.p, "steps are in ascending order");
+			return reading_fail(r, w.key.p, "steps are in ascending order");
 		last = number;
-		if (!get_u64(r, &w.value, &n))
+		if (!reading_u64(r, &w.value, &n))
 			return false;
 		if (n == 0 || !series_add_step(set, to, number, n))
-			return fail(r, w.value.p, "a step counts at least one value");
+			return reading_fail(r, w.value.p, "a step counts at least one value");
 	}
-	return walked(r, &w, object);
+	return reading_walked(r, &w, object);
 }
 
-/* counter: the number of its name. */
 static bool read_series(struct reading *r, struct json_token *object, void *counter)
 {
 	struct slice name = SLICE_NONE;
 	struct series s = { .count = 0 };
 	struct json_token steps = { .p = NULL };
 	const struct member members[] = {
-		{ "name", get_text, &name },
-		{ "count", get_u64, &s.count },
-		{ "first_ns", get_ns, &s.first_ns },
-		{ "last_ns", get_ns, &s.last_ns },
-		{ "first", get_f64, &s.first },
-		{ "last", get_f64, &s.last },
-		{ "min", get_f64, &s.min },
-		{ "max", get_f64, &s.max },
-		{ "sum", get_any_f64, &s.sum },
-		{ "held", get_any_f64, &s.held },
-		{ "held_ns", get_any_f64, &s.held_ns },
-		{ "steps", get_later, &steps },
+		{ "name", reading_text, &name },
+		{ "count", reading_u64, &s.count },
+		{ "first_ns", reading_ns, &s.first_ns },
+		{ "last_ns", reading_ns, &s.last_ns },
+		{ "first", reading_f64, &s.first },
+		{ "last", reading_f64, &s.last },
+		{ "min", reading_f64, &s.min },
+		{ "max", reading_f64, &s.max },
+		{ "sum", reading_any_f64, &s.sum },
+		{ "held", reading_any_f64, &s.held },
+		{ "held_ns", reading_any_f64, &s.held_ns },
+		{ "steps", reading_later, &steps },
 	};
 
-	if (!read_object(r, object, NULL, members, COUNT(members)))
+	if (!reading_object(r, object, NULL, members, COUNT(members)))
 		return false;
 	if (name.p == NULL || steps.p == NULL || s.count == 0 || s.min > s.max)
-		return fail(r, object->p, "a series lacks its name, count or steps");
+		return reading_fail(r, object->p, "a series lacks its name, count or steps");
 	struct series *to;
 	if (!series_of(&r->s->series, *(const uint32_t *)counter, name, &to))
-		return out_of_memory(r);
+		return reading_no_memory(r);
 	if (to == NULL)
 		return true;
 	if (to->count > 0)
-		return fail(r, object->p, "a counter has a series twice");
+		return reading_fail(r, object->p, "a counter has a series twice");
 	return series_merge(&r->s->series, to, &s) && read_steps(r, &steps, to) &&
-	       (!r->s->series.failed || out_of_memory(r));
+	       (!r->s->series.failed || reading_no_memory(r));
 }
 
 static bool read_counter(struct reading *r, struct json_token *object, void *unused)
@@ -497,19 +281,19 @@ static bool read_counter(struct reading *r, struct json_token *object, void *unu
 	uint32_t number;
 	bool other = false;
 	const struct member members[] = {
-		{ "name", get_text, &name },    { "category", get_text, &category },
-		{ "count", get_u64, &count },   { "other", get_bool, &other },
-		{ "series", get_later, &list },
+		{ "name", reading_text, &name },    { "category", reading_text, &category },
+		{ "count", reading_u64, &count },   { "other", reading_bool, &other },
+		{ "series", reading_later, &list },
 	};
 
 	(void)unused;
-	if (!read_object(r, object, NULL, members, COUNT(members)))
+	if (!reading_object(r, object, NULL, members, COUNT(members)))
 		return false;
 	if (name.p == NULL || list.p == NULL || count == 0)
-		return fail(r, object->p, "a counter lacks its name, count or series");
+		return reading_fail(r, object->p, "a counter lacks its name, count or series");
 	if (!stats_add_counter(r->s, name, category, other, count, &number))
-		return out_of_memory(r);
-	return number == NAMES_OTHER || read_list(r, &list, read_series, &number);
+		return reading_no_memory(r);
+	return number == NAMES_OTHER || reading_list(r, &list, read_series, &number);
 }
 
 /* ---- inputs ---- */
@@ -518,22 +302,22 @@ static bool read_counter(struct reading *r, struct json_token *object, void *unu
 static bool read_by(struct reading *r, struct json_token *list, void *to)
 {
 	struct group_by *const by = to;
-	struct json_walk w = walk(r, list, JSON_ARRAY);
+	struct json_walk w = reading_walk(r, list, JSON_ARRAY);
 	char words[GROUP_BY_WORDS] = "", why[256];
 	size_t n = 0;
 
 	while (w.p != NULL && json_walk_next(&w)) {
 		struct slice word;
-		if (!get_text(r, &w.value, &word))
+		if (!reading_text(r, &w.value, &word))
 			return false;
 		if (word.n + 2 > sizeof words - n || memchr(word.p, ',', word.n) != NULL)
-			return fail(r, w.value.p, "there is no such key");
+			return reading_fail(r, w.value.p, "there is no such key");
 		n += (size_t)snprintf(words + n, sizeof words - n, "%s%.*s", n > 0 ? "," : "", (int)word.n,
 		                      word.p);
 	}
 	by->n = 0;
-	return walked(r, &w, list) &&
-	       (n == 0 || group_by_parse(by, words, why, sizeof why) || fail(r, list->p, why));
+	return reading_walked(r, &w, list) &&
+	       (n == 0 || group_by_parse(by, words, why, sizeof why) || reading_fail(r, list->p, why));
 }
 
 /* Reads the field of a sum; with the checks of --sum, as it becomes the head of a column. */
@@ -543,13 +327,13 @@ static bool read_sum_of(struct reading *r, struct json_token *v, void *to)
 	char word[GROUP_KEY_MAX + 8], why[256];
 	struct group_by by;
 
-	if (!get_text(r, v, field))
+	if (!reading_text(r, v, field))
 		return false;
 	const int n = (int)(field->n < GROUP_KEY_MAX ? field->n : GROUP_KEY_MAX);
 	snprintf(word, sizeof word, "arg:%.*s", n, field->p);
 	return field->n == 0 ||
 	       (strlen(word) == 4 + field->n && group_by_parse(&by, word, why, sizeof why) && by.n == 1) ||
-	       fail(r, v->p, "there is no such field");
+	       reading_fail(r, v->p, "there is no such field");
 }
 
 /* The table gets keys and field of its first file, unless they are given; later files must have the same. */
@@ -562,7 +346,7 @@ static bool same_groups(struct reading *r, struct json_token *full, const struct
 	if (!r->file->grouped) {
 		const struct slice kept = arena_copy(&into->text, sum_of);
 		r->file->grouped = true;
-		return (kept.p != NULL && stats_group(into, by, kept)) || out_of_memory(r);
+		return (kept.p != NULL && stats_group(into, by, kept)) || reading_no_memory(r);
 	}
 	group_by_words(by, has, sizeof has);
 	group_by_words(&into->by, want, sizeof want);
@@ -573,8 +357,8 @@ static bool same_groups(struct reading *r, struct json_token *full, const struct
 		         (int)(sum_of.n < 256 ? sum_of.n : 256), sum_of.p, (int)into->sum_of.n,
 		         into->sum_of.p);
 	else
-		return by->n > 0 || into->by.n == 0 || stats_ungroup(into) || out_of_memory(r);
-	return fail(r, full->p, wrong);
+		return by->n > 0 || into->by.n == 0 || stats_ungroup(into) || reading_no_memory(r);
+	return reading_fail(r, full->p, wrong);
 }
 
 /* Reads "full" of an input, which precedes the tables: keys and counts. */
@@ -587,30 +371,30 @@ static bool read_full(struct reading *r, struct json_token *full, void *origin)
 	const struct member members[] = {
 		{ "by", read_by, &by },
 		{ "sum_of", read_sum_of, &sum_of },
-		{ "summed", get_u64, &s->summed },
-		{ "traces", get_u64, &o->traces },
-		{ "selected", get_bool, &o->selected },
-		{ "left_out", get_u64, &o->left_out },
-		{ "counted", get_u64, &s->events },
-		{ "unpaired", get_u64, &s->unpaired },
+		{ "summed", reading_u64, &s->summed },
+		{ "traces", reading_u64, &o->traces },
+		{ "selected", reading_bool, &o->selected },
+		{ "left_out", reading_u64, &o->left_out },
+		{ "counted", reading_u64, &s->events },
+		{ "unpaired", reading_u64, &s->unpaired },
 	};
 
 	if (r->has_full)
-		return fail(r, full->p, "\"full\" is there twice");
+		return reading_fail(r, full->p, "\"full\" is there twice");
 	r->has_full = true;
-	if (!read_object(r, full, NULL, members, COUNT(members)))
+	if (!reading_object(r, full, NULL, members, COUNT(members)))
 		return false;
 	if (o->traces == 0)
-		return fail(r, full->p, "it is of no trace");
+		return reading_fail(r, full->p, "it is of no trace");
 	return same_groups(r, full, &by, sum_of) &&
-	       (stats_group(s, &r->file->into->by, r->file->into->sum_of) || out_of_memory(r));
+	       (stats_group(s, &r->file->into->by, r->file->into->sum_of) || reading_no_memory(r));
 }
 
 static bool get_epoch(struct reading *r, struct json_token *v, void *to)
 {
 	struct stats_origin *const o = to;
 
-	return o->epoch_known = get_u64(r, v, &o->epoch_ns);
+	return o->epoch_known = reading_u64(r, v, &o->epoch_ns);
 }
 
 /* The first time shows whether times of the input may be before 0. */
@@ -619,30 +403,30 @@ static bool get_first_ns(struct reading *r, struct json_token *v, void *to)
 	if (v->kind == JSON_INT && !r->has_full)
 		stats_move_zero(r->file->into, TRACE_ZERO);
 	r->s->zero_ns = r->file->into->zero_ns;
-	return get_ns(r, v, to);
+	return reading_ns(r, v, to);
 }
 
 #define NO_FULL "the input has no \"full\": it was written without --full"
 
 static bool read_members(struct reading *r, struct json_token *input, struct stats_origin *o)
 {
-	struct json_walk w = walk(r, input, JSON_OBJECT);
+	struct json_walk w = reading_walk(r, input, JSON_OBJECT);
 	struct stats *const s = r->s;
 	const struct member members[] = {
 		{ "full", read_full, o },
-		{ "path", get_text, &o->path },
-		{ "format", get_text, &o->format },
-		{ "dialect", get_text, &o->dialect },
-		{ "bytes", get_u64, &o->bytes },
-		{ "records", get_u64, &o->records },
-		{ "events", get_u64, &o->events },
+		{ "path", reading_text, &o->path },
+		{ "format", reading_text, &o->format },
+		{ "dialect", reading_text, &o->dialect },
+		{ "bytes", reading_u64, &o->bytes },
+		{ "records", reading_u64, &o->records },
+		{ "events", reading_u64, &o->events },
 		{ "first_ns", get_first_ns, &s->first_ns },
-		{ "last_ns", get_ns, &s->last_ns },
+		{ "last_ns", reading_ns, &s->last_ns },
 		{ "epoch_ns", get_epoch, o },
-		{ "tracks", get_u64, &s->tracks },
-		{ "self_inexact", get_u64, &s->times.inexact },
-		{ "counters_late", get_u64, &s->series.late },
-		{ "coarse", get_u64, &s->pool.coarse },
+		{ "tracks", reading_u64, &s->tracks },
+		{ "self_inexact", reading_u64, &s->times.inexact },
+		{ "counters_late", reading_u64, &s->series.late },
+		{ "coarse", reading_u64, &s->pool.coarse },
 	};
 	const struct member tables[] = {
 		/* Spans go to the joint table at once: they are most of a file. */
@@ -657,19 +441,19 @@ static bool read_members(struct reading *r, struct json_token *input, struct sta
 	while (w.p != NULL && json_walk_next(&w)) {
 		if (w.value.kind == JSON_NULL)
 			continue;
-		if (!r->has_full &&
-		    (is_key(&w, "spans") || is_key(&w, "async_spans") || is_key(&w, "classes")))
-			return fail(r, w.value.p, NO_FULL);
-		if (!read_member(r, &w, members, COUNT(members), false) ||
-		    !read_member(r, &w, tables, COUNT(tables), true))
+		if (!r->has_full && (reading_is_key(&w, "spans") || reading_is_key(&w, "async_spans") ||
+		                     reading_is_key(&w, "classes")))
+			return reading_fail(r, w.value.p, NO_FULL);
+		if (!reading_member(r, &w, members, COUNT(members), false) ||
+		    !reading_member(r, &w, tables, COUNT(tables), true))
 			return false;
 	}
-	if (!walked(r, &w, input))
+	if (!reading_walked(r, &w, input))
 		return false;
 	if (!r->has_full)
-		return fail(r, input->p, NO_FULL);
+		return reading_fail(r, input->p, NO_FULL);
 	return s->events == 0 || s->first_ns <= s->last_ns ||
-	       fail(r, input->p, "its last time is before the first");
+	       reading_fail(r, input->p, "its last time is before the first");
 }
 
 static bool read_input(struct reading *r, struct json_token *input, void *any)
@@ -685,17 +469,16 @@ static bool read_input(struct reading *r, struct json_token *input, void *any)
 	bool ok = read_members(r, input, &o);
 	s.start_ns = s.first_ns;
 	if (ok && s.overflowed)
-		ok = fail(r, input->p, "a count or a sum is too large");
+		ok = reading_fail(r, input->p, "a count or a sum is too large");
 	if (ok)
 		ok = (stats_add_origin(&s, &o) && stats_end(&s) && stats_merge(r->file->into, &s)) ||
-		     out_of_memory(r);
+		     reading_no_memory(r);
 	stats_free(&s);
 	return ok;
 }
 
 /* ---- files ---- */
 
-/* Checks that the file is of this program and layout. */
 static bool check_head(struct reading *r, struct slice tool, uint64_t layout)
 {
 	struct stats_file *const f = r->file;
@@ -716,25 +499,25 @@ static bool read_inputs(struct reading *r, struct json_token *inputs)
 {
 	bool any = false;
 
-	return read_list(r, inputs, read_input, &any) &&
-	       (any || fail(r, inputs->p, "it has no inputs: no trace could be read"));
+	return reading_list(r, inputs, read_input, &any) &&
+	       (any || reading_fail(r, inputs->p, "it has no inputs: no trace could be read"));
 }
 
 /* The head is written first; an edited file may have it later. */
 static bool read_file(struct reading *r, const char *p)
 {
 	struct json_token file = { .p = p, .kind = JSON_OBJECT }, inputs = { .p = NULL };
-	struct json_walk w = walk(r, &file, JSON_OBJECT);
+	struct json_walk w = reading_walk(r, &file, JSON_OBJECT);
 	struct slice tool = SLICE_LIT("");
 	uint64_t layout = 0;
 	bool is_read = false;
 
 	while (json_walk_next(&w)) {
-		if (is_key(&w, "tool") && w.value.kind == JSON_STRING)
+		if (reading_is_key(&w, "tool") && w.value.kind == JSON_STRING)
 			tool = json_token_text(&w.value);
-		else if (is_key(&w, "layout") && !get_u64(r, &w.value, &layout))
+		else if (reading_is_key(&w, "layout") && !reading_u64(r, &w.value, &layout))
 			return false;
-		if (!is_key(&w, "inputs") || is_read)
+		if (!reading_is_key(&w, "inputs") || is_read)
 			continue;
 		inputs = w.value;
 		if (tool.n > 0 && layout > 0) {
@@ -743,12 +526,12 @@ static bool read_file(struct reading *r, const char *p)
 				return false;
 		}
 	}
-	if (!walked(r, &w, &file) || !check_head(r, tool, layout))
+	if (!reading_walked(r, &w, &file) || !check_head(r, tool, layout))
 		return false;
 	if (json_skip_blanks(w.p, r->end) < r->end)
-		return fail(r, w.p, "data after the end of the value");
+		return reading_fail(r, w.p, "data after the end of the value");
 	if (inputs.p == NULL)
-		return fail(r, p, "it has no inputs");
+		return reading_fail(r, p, "it has no inputs");
 	return is_read || read_inputs(r, &inputs);
 }
 
