@@ -94,7 +94,6 @@ static bool read_portion(struct apart_portion *f)
 	return status == STAGE_END;
 }
 
-/* The files of the portion, as an input of its job. */
 static struct trace_input input_of(struct apart_portion *f, struct trace_input in)
 {
 	const struct apart *const a = f->of;

@@ -5,7 +5,6 @@
 #include "cli/say.h"
 #include "input/open.h"
 
-/* Asks for what the tables need. */
 static void ask_for(struct pipeline_job *job, const struct options *o, const struct trace_counting *how)
 {
 	const struct stats_tables_asked *const asked = how->tables;
@@ -42,7 +41,6 @@ struct counted_apart {
 	struct stats sum;
 };
 
-/* The table of one portion. */
 struct counted_portion {
 	struct stats stats;
 	struct stats_thread thread;

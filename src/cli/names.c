@@ -210,7 +210,6 @@ static bool find_base(struct target *p, const char *path)
 	return p->rest != NULL;
 }
 
-/* Resolves a name that is read or written. */
 static bool resolve(struct target *p, const char *path, bool written)
 {
 	*p = (struct target){ .fd = written ? output_fd_of(path) : input_fd_of(path) };
@@ -250,7 +249,6 @@ static bool is_same(const struct target *w, const struct target *other, bool bot
 	       (S_ISFIFO(w->st.st_mode) && w->fd < 0 && other->fd < 0);
 }
 
-/* A name that is written. */
 struct written {
 	const struct run_name *name;
 	struct target target;

@@ -255,7 +255,6 @@ static bool find_entry(struct policies *p, struct options *o, const struct trace
 	return ok && (tabletext_put(&p->folders, folder, *entry) || options_no_memory(o));
 }
 
-/* Finds the overrides that apply to a trace. */
 static bool find_overrides(struct policies *p, struct options *o, const struct trace_group *trace,
                            struct policy_of_trace *of)
 {

@@ -81,7 +81,6 @@ bool time_option(const char *s, struct select_time *t)
 	return duration_option(s, &t->v);
 }
 
-/* The end of the number at s. */
 static const char *skip_number(const char *s)
 {
 	while (isdigit((unsigned char)*s) || *s == '.')

@@ -72,7 +72,6 @@ static void put_text_record(struct text *t, const struct batch *b, uint32_t numb
 		put_hex(t, e->offset, b->bytes[number]);
 }
 
-/* Writes the name of the input above its records. */
 static void put_text_input(struct text *t, const char *path, const char *format)
 {
 	struct shown_path shown;

@@ -303,7 +303,6 @@ static bool read_table(struct compare *c, struct compare_run *run)
 	return ok;
 }
 
-/* Reads the tables, and makes the list of traces. */
 static bool open_runs(struct compare *c)
 {
 	struct options *const o = &c->run.options;

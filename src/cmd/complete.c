@@ -123,7 +123,6 @@ static void match_option(void *ctx, const struct cmd_option *o, const char *cons
 	}
 }
 
-/* Whether the word is an option that takes an argument. */
 static bool takes_argument(const struct command *cmd, const char *word, struct found_option *f)
 {
 	*f = (struct found_option){ .typed = word };

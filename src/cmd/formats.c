@@ -14,7 +14,6 @@
 
 /* ---- losses between two formats ---- */
 
-/* Whether records are copied as they are. */
 static bool copies(const struct format *from, const struct format *to)
 {
 	return from == to && to->copier != NULL;
@@ -45,7 +44,6 @@ static bool is_listed(const struct format *only, const struct format *from, cons
 	return from->reader != NULL && to->writer != NULL && (only == NULL || only == from || only == to);
 }
 
-/* Writes the number of kinds of loss. */
 static void put_count(struct columns *c, const struct format *from, const struct format *to,
                       const char *copied)
 {
@@ -55,7 +53,6 @@ static void put_count(struct columns *c, const struct format *from, const struct
 		columns_u64(c, count(to->losses, from, to));
 }
 
-/* Writes a line for each pair with this format. */
 static void put_pairs_text(struct text *t, const struct format *only, unsigned width)
 {
 	static const struct column list[] = { { "input", COLUMN_WORD, 0, 0 },
@@ -265,7 +262,6 @@ static void put_list_json(struct text *t, const struct format *only)
 	json_out_end(&o, "\n]\n");
 }
 
-/* Kinds of operand. */
 enum can { CAN_ANY, CAN_READ, CAN_WRITE };
 
 static bool fits(const struct format *f, enum can can)

@@ -34,7 +34,6 @@ struct seen_track {
 	uint64_t events, first_ns, last_ns;
 };
 
-/* State of a trace. */
 struct info {
 	const char *path;
 	struct digest sum;

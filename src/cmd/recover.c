@@ -40,7 +40,6 @@ struct recover_list {
 	bool packed_damage;
 };
 
-/* State of a run of the command. */
 struct recover {
 	struct options options;
 	const char *in, *out;

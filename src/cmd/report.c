@@ -18,7 +18,6 @@
 
 /* ---- reading ---- */
 
-/* State of a page. */
 struct making {
 	struct page_run *run;
 	struct page page;
@@ -114,7 +113,6 @@ static bool read_events(struct making *m, struct pipeline **p, const struct pipe
 	return ok;
 }
 
-/* Reads the traces of a side of the comparison. */
 static bool read_side(struct making *m, const struct trace_groups *traces, size_t from, size_t to,
                       unsigned side)
 {
@@ -369,7 +367,6 @@ static const struct cmd_words words[] = {
 	{ NULL, WORDS_LIST, NULL },
 };
 
-/* Adds the findings of an input to the report. */
 static void close_input(void *ctx, const struct source *s)
 {
 	struct report_run *const r = ctx;

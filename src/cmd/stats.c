@@ -123,7 +123,6 @@ static void say_lacking(const struct stats *s, const char *path)
 		say_lacks_number(path, s->sum_of, s->summed > 0);
 }
 
-/* Reports that the time has too many intervals. */
 static void refuse_every(struct stats_run *run, const char *path, const struct stats *s)
 {
 	struct shown_path shown;

@@ -29,7 +29,6 @@ static const struct column arrow_heads[] = {
 	{ "from", COLUMN_NAME, 16, 0 },   { "to", COLUMN_NAME, 16, 0 },
 };
 
-/* The items of a group to be shown. */
 struct group_row {
 	uint32_t number;
 	const struct longest_item *items;

@@ -313,7 +313,6 @@ static void check_trace(struct trace_slot *t)
 	s->log.failed |= !read_trace(t, &job);
 }
 
-/* Reports what is outside the scope. */
 static enum exit_status say_scope(const struct trace_slot *t)
 {
 	const struct options *const o = &t->run->options;
@@ -478,7 +477,6 @@ static bool add_reports(struct validate *v)
 	return true;
 }
 
-/* Whether a report shows the traces as a page. */
 static bool wants_page(const struct validate *v)
 {
 	for (size_t i = 0; i < v->reports.n; i++)

@@ -92,7 +92,6 @@ struct walk {
 	unsigned depth; /* levels around the text */
 };
 
-/* Returns the text between quotes without escapes. */
 static struct slice unescape(struct walk *w, struct slice s, enum json_kind kind)
 {
 	return kind == JSON_ESCAPED ? json_unescape(&w->canon->scratch, s) : s;

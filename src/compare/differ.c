@@ -253,7 +253,6 @@ static bool is_late(const struct differ *d, struct pending *p, uint64_t now)
 	       (now - ts) / 4 >= d->rules.tolerance;
 }
 
-/* Makes space for one more pending event. */
 static enum differ_status reserve_pending(struct differ *d, struct differ_side *s)
 {
 	if (s->pending.alive >= PENDING_MAX || s->pending.bytes >= PENDING_MAX_BYTES) {

@@ -13,7 +13,6 @@
 #define MAX_CHOICES 16     /* events among which a partner is looked for, likewise */
 #define FIRST_BUFFER 4096U /* bytes */
 
-/* Returns a packed copy of the event. */
 static char *pack_event(struct pending *p, const struct batch *b, uint32_t i, uint64_t *size)
 {
 	while ((*size = p->buffer != NULL ? event_pack(p->buffer, p->buffer_size, b, i, NULL) : 0) == 0) {
@@ -411,7 +410,6 @@ static enum differ_status report_in_order(struct differ *d, uint64_t before)
 	return status;
 }
 
-/* Pairs events in all rounds. */
 static enum differ_status run_through(struct differ *d, struct candidates *l, uint64_t before, bool allowed)
 {
 	struct pending *const p = &d->sides[DIFFER_A].pending, *const q = &d->sides[DIFFER_B].pending;

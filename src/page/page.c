@@ -46,7 +46,6 @@ void page_add_saturating(uint64_t *sum, uint64_t ns)
 		*sum = UINT64_MAX;
 }
 
-/* Adds a period of a track. */
 static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t to, uint64_t what)
 {
 	struct page *const p = ctx;

@@ -21,7 +21,6 @@ struct baseline_quantile {
 	double value;
 };
 
-/* The statistics of a name. */
 struct baseline_row {
 	double values[STATISTIC_BYTES + 1]; /* NaN: not in the report */
 	struct baseline_quantile *more;     /* SPAN_COLUMNS_MAX; NULL: none */

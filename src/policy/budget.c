@@ -336,7 +336,6 @@ static void check_baseline(struct budget_run *r, const struct row *row, const st
 	               longest_text(&r->v->watch->stats, row, longest));
 }
 
-/* Reports a budget that was not checked. */
 static void report_unchecked(const struct budget_run *r)
 {
 	const struct policy_budget *const b = r->budget;

@@ -24,7 +24,6 @@ struct sarif_state {
 	struct table64 fingerprints;
 };
 
-/* Percent-encodes all bytes that URIs do not allow. */
 static void put_uri(struct text *t, const char *s)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";

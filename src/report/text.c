@@ -236,7 +236,6 @@ static void file_end(struct report *r, const struct report_file *file)
 	guard(r, from);
 }
 
-/* Writes the summary of several traces. */
 static void text_end(struct report *r, const struct report_totals *totals)
 {
 	const struct text_state *const all = r->state;

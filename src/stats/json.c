@@ -128,7 +128,6 @@ static bool is_further_quantile(const struct span_column_row *c)
 	return c->what == SPAN_QUANTILE && c->number != 500000 && c->number != 900000 && c->number != 990000;
 }
 
-/* Writes the slowest spans of a group. */
 static void put_examples(struct json_out *o, const struct stats *s, const struct longest_group *g)
 {
 	json_out_begin(o, "examples", "[");

@@ -153,7 +153,6 @@ static void finish_table(struct text *t, const char *title, struct columns *c, c
 
 /* ---- spans ---- */
 
-/* Columns of the keys. */
 static void key_columns(struct column *list, const struct stats *s)
 {
 	static const struct column plain[] = { { NULL, COLUMN_NAME, 20, 0 }, { NULL, COLUMN_NAME, 10, 2 } };
@@ -235,14 +234,12 @@ static size_t keep_rows(struct span_row *rows, size_t n, bool waits)
 	return kept;
 }
 
-/* Columns of an example, after its keys. */
 static const struct column example_columns[] = {
 	{ "duration", COLUMN_NUMBER, 0, 0 }, { "at", COLUMN_NUMBER, 0, 0 },
 	{ "track", COLUMN_NAME, 10, 2 },     { "offset", COLUMN_NUMBER, 0, 3 },
 	{ "fields", COLUMN_NAME, 12, 1 },
 };
 
-/* The slowest spans of the rows that are shown. */
 static void put_examples(struct text *t, const char *title, const struct stats_view *v,
                          const struct span_row *rows, size_t n)
 {

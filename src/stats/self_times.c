@@ -559,7 +559,6 @@ static uint32_t count_until(const struct self_track *k, uint64_t time, bool back
 	return n;
 }
 
-/* Removes the spans that end by `time`. */
 static void remove_ended(struct self_track *k, uint64_t time)
 {
 	uint32_t n = 0;
@@ -608,7 +607,6 @@ static bool block_ended(struct self_times *t, struct self_track *k, uint64_t tim
 	return true;
 }
 
-/* Bounds the number of blocks. */
 static void bound_blocks(struct self_times *t, struct self_track *k, uint32_t keep)
 {
 	const uint32_t max = t->nblocks > SELF_ALL_BLOCKS / 2 ? SELF_FEW_BLOCKS : SELF_BLOCKS;

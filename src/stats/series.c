@@ -85,7 +85,6 @@ static uint32_t step_at(const struct series *s, uint32_t lo, uint32_t hi, int32_
 
 #define LATER 1024U /* steps that a new one may move */
 
-/* Merges both lists of steps. */
 static void join_steps(struct series *s)
 {
 	struct series_step later[LATER];

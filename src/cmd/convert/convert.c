@@ -109,7 +109,6 @@ bool convert_set_fail_on_loss(void *run, struct options *o, const char *arg)
 	return losses_out_fail_on(&c->losses, o, arg);
 }
 
-/* Whether no two files of the run are the same. */
 static bool check_names(struct convert *c)
 {
 	const bool folder = convert_splits(&c->split) || c->to->writer->shape == WRITER_FOLDER;
@@ -433,7 +432,6 @@ static enum exit_status finish(struct convert *c, bool written)
 
 /* ---- the run ---- */
 
-/* Whether everything that can be read was written. */
 static bool write_all(struct convert *c, const struct pipeline_job *job)
 {
 	enum stage_status status = STAGE_BAD;

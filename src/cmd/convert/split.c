@@ -287,7 +287,6 @@ static void report_failure(void *ctx, const struct findings *j, const struct fin
 		c->split.failed = true;
 }
 
-/* Adds a part to those of the next pass. */
 static void append_part(struct convert_split *s, uint32_t number, uint32_t from, uint32_t end)
 {
 	s->outs[s->nouts++] = (struct part_out){ .number = number, .from = from, .end = end };

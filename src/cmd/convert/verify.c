@@ -167,7 +167,6 @@ static void put_field(void *ctx, struct slice name, const struct value *a, const
 		text_str(t, "none");
 }
 
-/* Whether the copier added this event of the output. */
 static bool is_restated(struct verify *v, const struct event *e)
 {
 	const struct convert *const c = v->c;
@@ -408,7 +407,6 @@ bool convert_verify_add(struct convert *c, const struct batch *b)
 
 /* ---- reading the output back ---- */
 
-/* Reports a finding in the output under its final name. */
 static void report_by_name(const struct verify *v, const struct findings *findings, const struct finding *f)
 {
 	struct findings named = *findings;

@@ -130,7 +130,6 @@ static size_t runs_with(const struct pair_set *p, size_t pair, enum change_metri
 	return n;
 }
 
-/* Noise of runs. */
 static void judge_runs(const struct pair_set *p, size_t pair, enum change_metric m,
                        struct change_number *number)
 {
@@ -242,7 +241,6 @@ bool change_has_bytes(const struct change *c)
 
 /* ---- the whole ---- */
 
-/* The table of the rows. */
 struct side_rows {
 	struct pair_set *p;
 	const struct stats *s;

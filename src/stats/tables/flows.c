@@ -204,7 +204,6 @@ static void put_row(const struct flow_table *f, struct cells *c, const struct fl
 	cells_time(c, p->delays.max);
 }
 
-/* Writes the number of ends without a partner. */
 static void put_coverage(const struct flow_table *f, struct cells *c)
 {
 	const uint64_t missed = f->arrows.starts.missed + f->arrows.early.missed + f->sources.missed;

@@ -79,7 +79,6 @@ const struct longest_group *longest_of(const struct longest *l, uint32_t group)
 	return group == LONGEST_OTHER ? &l->other : group < l->ngroups ? &l->groups[group] : &none;
 }
 
-/* Returns the group to which an item is added. */
 static const struct longest_group *group_for(const struct longest *l, uint32_t group)
 {
 	return l->full && longest_of(l, group)->n == 0 ? &l->other : longest_of(l, group);

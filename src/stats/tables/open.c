@@ -8,7 +8,6 @@
 #include "base/table.h"
 #include "model/event_traits.h"
 
-/* Passes on the periods of a track up to a time. */
 static void advance(struct activity *a, struct activity_track *k, uint64_t until)
 {
 	while (k->n > 0 && k->at < until) {

@@ -212,7 +212,6 @@ static bool add_pending(struct overlap_table *o, struct overlap_track *k)
 	return ok;
 }
 
-/* Adds an event of A, B or both. */
 static bool add_nested(struct overlap_table *o, const struct event *e, bool a, bool b)
 {
 	const bool encloses = e->phase == PHASE_SPAN && e->dur > o->asked.longer; /* async: equal ones wait */

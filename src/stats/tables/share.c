@@ -23,7 +23,6 @@ struct share_track {
 	bool worked, selected;
 };
 
-/* A busy period. */
 struct share_period {
 	uint64_t from, to, given; /* given: time of the event at which it was added, at least `to` */
 	uint32_t process, whole, name;
