@@ -33,6 +33,18 @@ static bool asks_decades(const struct stats_tables_asked *asked)
 	return asked != NULL && asked->hist && asked->every == 0;
 }
 
+/* Returns false on OOM. */
+static bool begin_counting(struct trace_counted *s, const struct trace_slot *t,
+                           const struct trace_counting *how, unsigned threads)
+{
+	stats_init(&s->stats);
+	s->stats.file = slice_str(t->path);
+	s->stats.joins_tracks = how->joined;
+	s->stats.hist = asks_decades(how->tables);
+	return stats_group(&s->stats, how->by, how->sum_of) &&
+	       stats_thread_begin(&s->thread, &s->stats, threads);
+}
+
 /* ---- portions that are counted apart ---- */
 
 struct counted_apart {
@@ -41,28 +53,17 @@ struct counted_apart {
 	struct stats sum;
 };
 
-struct counted_portion {
-	struct stats stats;
-	struct stats_thread thread;
-};
-
 static bool begin_portion(struct apart_portion *f)
 {
 	const struct counted_apart *const c = f->ctx;
-	struct counted_portion *const s = f->state;
 
 	ask_for(&f->job, &c->trace->run->options, c->how);
-	stats_init(&s->stats);
-	s->stats.file = slice_str(c->trace->path);
-	s->stats.joins_tracks = c->how->joined;
-	s->stats.hist = asks_decades(c->how->tables);
-	return stats_group(&s->stats, c->how->by, c->how->sum_of) &&
-	       stats_thread_begin(&s->thread, &s->stats, 1);
+	return begin_counting(f->state, c->trace, c->how, 1);
 }
 
 static bool count_portion(struct apart_portion *f, struct batch *b)
 {
-	struct counted_portion *const s = f->state;
+	struct trace_counted *const s = f->state;
 
 	return stats_thread_put(&s->thread, b);
 }
@@ -84,7 +85,7 @@ static bool has_ordered_sums(const struct stats *s)
 static bool join_portion(struct apart_portion *f, const struct run_report *run)
 {
 	struct counted_apart *const c = f->ctx;
-	struct stats *const s = &((struct counted_portion *)f->state)->stats;
+	struct stats *const s = &((struct trace_counted *)f->state)->stats;
 
 	if (!stats_end(s) || has_ordered_sums(s))
 		return false;
@@ -96,7 +97,7 @@ static bool join_portion(struct apart_portion *f, const struct run_report *run)
 
 static void end_portion(struct apart_portion *f)
 {
-	struct counted_portion *const s = f->state;
+	struct trace_counted *const s = f->state;
 
 	stats_thread_end(&s->thread);
 	stats_free(&s->stats);
@@ -116,7 +117,7 @@ static void report_sum(struct trace_slot *t, void *ctx, struct finding_log *logs
 /* Returns false, without a report, if the trace must be counted as a whole. */
 static bool count_apart(struct trace_slot *t, const struct trace_counting *how)
 {
-	static const struct apart_ops ops = { sizeof(struct counted_portion),
+	static const struct apart_ops ops = { sizeof(struct trace_counted),
 		                              begin_portion,
 		                              count_portion,
 		                              join_portion,
@@ -174,17 +175,12 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 	ask_for(&job, &r->options, how);
 	job.read.ahead = read_ahead_beside(t->helpers + 1);
 	job.to.hooks.settle = settle;
-	stats_init(&s->stats);
-	const bool ok = stats_group(&s->stats, how->by, how->sum_of) &&
-	                stats_thread_begin(&s->thread, &s->stats, t->helpers + 1);
+	const bool ok = begin_counting(s, t, how, t->helpers + 1);
 	if (job.arrange.order == ORDER_TIME) { /* for the tables */
 		stats_tables_begin(&s->tables, how->tables);
 		s->stats.tables = &s->tables;
 	}
-	s->stats.file = slice_str(t->path);
-	s->stats.joins_tracks = how->joined;
 	s->stats.examples = how->examples;
-	s->stats.hist = asks_decades(how->tables);
 	const bool counted = pipeline_open(&p, &job) && ok && count_events(s, p);
 	stats_thread_end(&s->thread);
 	pipeline_end(p);
