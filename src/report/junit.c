@@ -10,9 +10,10 @@
 #define LONG_REPORT ((uint64_t)16 << 20) /* bytes; CI services accept 30 MB */
 
 struct junit_state {
-	uint64_t bytes;   /* size of the suites so far */
-	struct text name; /* visible text of the file's name, with a NUL */
-	struct text path; /* visible text of report_put_path(), with a NUL */
+	uint64_t bytes;    /* size of the suites so far */
+	struct text cases; /* of the suite, which begins with their numbers */
+	struct text name;  /* visible text of the file's name, with a NUL */
+	struct text path;  /* visible text of report_put_path(), with a NUL */
 };
 
 /* The case of a rule or a check. */
@@ -37,14 +38,12 @@ static void put_attribute(struct text *t, const char *name, const char *value)
 	text_char(t, '"');
 }
 
-static void open_case(struct report *r, const char *rule)
+static void open_case(struct junit_state *s, const char *rule)
 {
-	struct junit_state *const s = r->state;
-
-	text_str(&r->out, "  <testcase");
-	put_attribute(&r->out, "name", rule);
-	put_attribute(&r->out, "classname", s->name.p);
-	put_attribute(&r->out, "file", s->path.p);
+	text_str(&s->cases, "  <testcase");
+	put_attribute(&s->cases, "name", rule);
+	put_attribute(&s->cases, "classname", s->name.p);
+	put_attribute(&s->cases, "file", s->path.p);
 }
 
 /* Writes the findings of the case, one a line, in the form that editors recognise. */
@@ -68,7 +67,7 @@ static void put_lines(struct report *r, const struct report_file *file, const st
 	text_char(&safe, '\0');
 	r->failed |= line.failed || safe.failed;
 	if (!safe.failed)
-		report_put_xml(&r->out, safe.p);
+		report_put_xml(&s->cases, safe.p);
 	text_free(&line);
 	text_free(&safe);
 }
@@ -83,9 +82,10 @@ static const char *first_message(const struct report_file *file, const struct ju
 
 static void put_case(struct report *r, const struct report_file *file, const struct junit_case *c)
 {
-	struct text *const t = &r->out;
+	struct junit_state *const s = r->state;
+	struct text *const t = &s->cases;
 
-	open_case(r, c->name);
+	open_case(s, c->name);
 	if (c->count == 0) {
 		text_str(t, "/>\n");
 	} else if (c->fails) {
@@ -134,51 +134,46 @@ static bool check_case(const struct report_file *file, uint32_t i, struct junit_
 	return seen;
 }
 
-/* Adds the numbers of cases of broken rules and of checks to *n, and of those that fail to *failures.  put:
- * also writes them. */
-static void found_cases(struct report *r, const struct report_file *file, bool put, uint64_t *n,
-                        uint64_t *failures)
+/* Writes the cases of broken rules and of checks; returns their number, and adds those that fail. */
+static uint64_t put_found(struct report *r, const struct report_file *file, uint64_t *failures)
 {
 	struct junit_case c;
+	uint64_t n = 0;
 
 	for (size_t i = 0; i < file->record->ncounts; i++) {
-		if (file->rules[i].verdict.left_out || is_checked(file, file->rules[i].rule))
-			continue;
 		const struct report_rule *const rule = &file->rules[i];
+		if (rule->verdict.left_out || is_checked(file, rule->rule))
+			continue;
 		c = (struct junit_case){ .name = rule->rule->id,
 			                 .rule = rule->rule,
 			                 .level = rule->verdict.level,
 			                 .count = rule->count,
 			                 .listed = rule->listed,
 			                 .fails = rule->verdict.fails };
-		++*n;
+		put_case(r, file, &c);
 		*failures += c.fails;
-		if (put)
-			put_case(r, file, &c);
+		n++;
 	}
-	for (uint32_t i = 0; i < file->record->nchecks; i++) {
-		if (!check_case(file, i, &c))
-			continue;
-		++*n;
-		*failures += c.fails;
-		if (put)
+	for (uint32_t i = 0; i < file->record->nchecks; i++)
+		if (check_case(file, i, &c)) {
 			put_case(r, file, &c);
-	}
+			*failures += c.fails;
+			n++;
+		}
+	return n;
 }
 
-/* Counts the unbroken rules of the format, without those left out.  put: also writes their cases. */
-static uint64_t passing(struct report *r, const struct report_file *file, bool put)
+/* Writes the cases of the unbroken rules of the format, without those left out; returns their number. */
+static uint64_t put_passing(struct junit_state *s, const struct report_file *file)
 {
 	uint64_t n = 0;
 
 	for (const struct rule *rule = file->record->rules; rule != NULL && rule->id != NULL; rule++) {
 		if (report_rule_of(file, rule) != NULL || policy_decide(file->policy, rule).left_out)
 			continue;
+		open_case(s, rule->id);
+		text_str(&s->cases, "/>\n");
 		n++;
-		if (put) {
-			open_case(r, rule->id);
-			text_str(&r->out, "/>\n");
-		}
 	}
 	return n;
 }
@@ -188,23 +183,22 @@ static void put_suite(struct report *r, const struct report_file *file)
 	struct junit_state *const s = r->state;
 	struct text *const t = &r->out;
 	const bool brief = s->bytes > LONG_REPORT || file->record->unreadable;
-	uint64_t failures = 0, found = 0;
+	uint64_t failures = 0;
 
-	found_cases(r, file, false, &found, &failures);
-	const uint64_t tests = found + 1 + (brief ? 0 : passing(r, file, false));
+	text_clear(&s->cases);
+	open_case(s, "readable");
+	text_str(&s->cases,
+	         file->record->unreadable
+	             ? ">\n   <error message=\"the file could not be read\" type=\"error\"/>\n  </testcase>\n"
+	             : "/>\n");
+	uint64_t tests = 1 + put_found(r, file, &failures);
+	tests += brief ? 0 : put_passing(s, file);
 	text_str(t, " <testsuite");
 	put_attribute(t, "name", s->name.p);
 	text_printf(t, " tests=\"%" PRIu64 "\" failures=\"%" PRIu64 "\" errors=\"%d\" skipped=\"0\">\n",
 	            tests, failures, file->record->unreadable);
-	open_case(r, "readable");
-	if (file->record->unreadable)
-		text_str(t, ">\n   <error message=\"the file could not be read\" type=\"error\"/>\n"
-		            "  </testcase>\n");
-	else
-		text_str(t, "/>\n");
-	found_cases(r, file, true, &found, &failures);
-	if (!brief)
-		passing(r, file, true);
+	text_add(t, s->cases.p, s->cases.n);
+	t->failed |= s->cases.failed;
 	if (file->left_out > 0)
 		text_printf(t, "  <system-out>%" PRIu64 " findings are left out</system-out>\n",
 		            file->left_out);
@@ -251,6 +245,7 @@ static void free_state(struct report *r)
 
 	text_free(&s->name);
 	text_free(&s->path);
+	text_free(&s->cases);
 }
 
 const struct report_ops report_junit = {
