@@ -65,7 +65,18 @@ struct change_side {
 	struct stats joint; /* of all runs */
 };
 
-enum change_metric { CHANGE_TOTAL, CHANGE_P50, CHANGE_P99, CHANGE_METRICS };
+/* The numbers of a group of a side; the first ones are judged. */
+enum change_metric {
+	CHANGE_TOTAL, /* ns */
+	CHANGE_P50,
+	CHANGE_P99,
+	CHANGE_METRICS,
+	CHANGE_COUNT = CHANGE_METRICS, /* of a run */
+	CHANGE_SELF,                   /* ns; 0 of async spans */
+	CHANGE_P90,
+	CHANGE_BYTES, /* see change_has_bytes() */
+	CHANGE_NUMBERS
+};
 
 /* A number of both sides that is judged. */
 struct change_number {
@@ -90,16 +101,13 @@ enum change_verdict {
 	CHANGE_VERDICTS
 };
 
-/* The numbers of a group of a side: count, total, self and bytes are means over its runs, rounded;
- * percentiles are those of all spans of all runs. */
 struct change_values {
 	bool there, waits;
-	uint64_t count;         /* of a run, rounded */
-	uint128 total, self;    /* ns; self 0 of async spans */
-	uint128 bytes;          /* see change_has_bytes() */
-	uint64_t p50, p90, p99; /* ns */
-	uint64_t spans;         /* of all runs */
-	double mean;            /* of their durations, ns */
+	/* count, total, self and bytes are means over the runs, rounded; percentiles are those of all spans
+	 * of all runs */
+	uint128 n[CHANGE_NUMBERS];
+	uint64_t spans; /* of all runs */
+	double mean;    /* of their durations, ns */
 	const struct histogram *durations;
 };
 

@@ -61,13 +61,13 @@ static struct change_values values_of(const struct stats *s, const struct span_r
 	return (struct change_values){
 		.there = true,
 		.waits = span_row_waits(row),
-		.count = (uint64_t)rounded_mean(row->group->count, nruns),
-		.total = rounded_mean(row->total, nruns),
-		.self = rounded_mean(row->self, nruns),
-		.bytes = rounded_mean(total_of(row->group->bytes), nruns),
-		.p50 = histogram_percentile(h, &s->pool, 50),
-		.p90 = histogram_percentile(h, &s->pool, 90),
-		.p99 = histogram_percentile(h, &s->pool, 99),
+		.n = { [CHANGE_COUNT] = rounded_mean(row->group->count, nruns),
+		       [CHANGE_TOTAL] = rounded_mean(row->total, nruns),
+		       [CHANGE_SELF] = rounded_mean(row->self, nruns),
+		       [CHANGE_BYTES] = rounded_mean(total_of(row->group->bytes), nruns),
+		       [CHANGE_P50] = histogram_percentile(h, &s->pool, 50),
+		       [CHANGE_P90] = histogram_percentile(h, &s->pool, 90),
+		       [CHANGE_P99] = histogram_percentile(h, &s->pool, 99) },
 		.spans = row->group->count,
 		.mean = (double)total_of(row->group->sum) / (double)row->group->count,
 		.durations = h,
@@ -151,11 +151,6 @@ double change_ratio(uint128 old, uint128 new)
 	return divided((double)new, (double)old);
 }
 
-static uint128 metric(const struct change_values *v, enum change_metric m)
-{
-	return m == CHANGE_TOTAL ? v->total : m == CHANGE_P50 ? v->p50 : v->p99;
-}
-
 /* Returns 1 if new is larger than old by more than floors.change of old, -1 if smaller by more, else 0.  A
  * change of exactly this part is not more, in whichever direction the product is rounded. */
 static int moved_from(const struct change *c, double old, double new)
@@ -167,8 +162,7 @@ static int moved_from(const struct change *c, double old, double new)
 
 static int moved(const struct change *c, const struct change_pair *p, enum change_metric m)
 {
-	return moved_from(c, (double)metric(&p->sides[CHANGE_OLD], m),
-	                  (double)metric(&p->sides[CHANGE_NEW], m));
+	return moved_from(c, (double)p->sides[CHANGE_OLD].n[m], (double)p->sides[CHANGE_NEW].n[m]);
 }
 
 static enum change_verdict verdict_of(const struct change *c, const struct change_pair *p)
@@ -182,12 +176,12 @@ static enum change_verdict verdict_of(const struct change *c, const struct chang
 	if ((old->waits || !old->there) && (new->waits || !new->there))
 		return CHANGE_IS_WAITING;
 	if (!old->there || !new->there) {
-		if ((old->there ? old : new)->total < c->floors.time)
+		if ((old->there ? old : new)->n[CHANGE_TOTAL] < c->floors.time)
 			return CHANGE_IS_UNJUDGED;
 		return new->there ? CHANGE_IS_NEW : CHANGE_IS_GONE;
 	}
 	if (old->spans < c->floors.count || new->spans < c->floors.count ||
-	    (old->total < c->floors.time && new->total < c->floors.time))
+	    (old->n[CHANGE_TOTAL] < c->floors.time && new->n[CHANGE_TOTAL] < c->floors.time))
 		return CHANGE_IS_UNJUDGED;
 	if (p50->slower || p99->slower)
 		return p50->faster || p99->faster || moved_from(c, old->mean, new->mean) < 0
@@ -270,7 +264,7 @@ static bool add_run_row(void *ctx, const struct span_table *t, struct span_row *
 		return key.p != NULL;
 	const struct change_values v = values_of(r->s, row, 1);
 	for (enum change_metric m = 0; m < CHANGE_METRICS; m++)
-		p->values[((size_t)at * CHANGE_METRICS + m) * p->nruns + r->number] = (double)metric(&v, m);
+		p->values[((size_t)at * CHANGE_METRICS + m) * p->nruns + r->number] = (double)v.n[m];
 	return true;
 }
 
@@ -309,7 +303,8 @@ static void judge(struct pair_set *p, uint32_t i)
 	static const uint32_t quantiles[CHANGE_METRICS] = { [CHANGE_P50] = 500000, [CHANGE_P99] = 990000 };
 	struct change *const c = p->c;
 	struct change_pair *const pair = &c->pairs[i];
-	const uint128 old = pair->sides[CHANGE_OLD].total, new = pair->sides[CHANGE_NEW].total;
+	const uint128 old = pair->sides[CHANGE_OLD].n[CHANGE_TOTAL],
+	              new = pair->sides[CHANGE_NEW].n[CHANGE_TOTAL];
 	const double ratio = change_ratio(old, new);
 
 	pair->distance = new > old ? new - old : old - new;

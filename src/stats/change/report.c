@@ -22,6 +22,8 @@ static const struct column own[OWN_COLUMNS] = {
 	{ "p99", COLUMN_NUMBER, 0, 7 },       { "p99 ratio", COLUMN_NUMBER, 0, 4 },
 };
 
+static const char *const side_names[CHANGE_SIDES] = { "old", "new" };
+
 /* ---- numbers ---- */
 
 static void put_ratio(struct text *t, double ratio)
@@ -66,18 +68,21 @@ static void put_time(struct text *t, bool known, uint128 ns)
 }
 
 /* "A -> B"; a side without the group has "-". */
-static void times_cell(struct columns *c, const struct change_pair *p, bool known, uint128 old, uint128 new)
+static void times_cell(struct columns *c, const struct change_pair *p, enum change_metric m)
 {
-	put_time(&c->text, known && p->sides[CHANGE_OLD].there, old);
+	const struct change_values *const a = &p->sides[CHANGE_OLD], *const b = &p->sides[CHANGE_NEW];
+	const bool known = m != CHANGE_SELF || !p->async;
+
+	put_time(&c->text, known && a->there, a->n[m]);
 	text_str(&c->text, " -> ");
-	put_time(&c->text, known && p->sides[CHANGE_NEW].there, new);
+	put_time(&c->text, known && b->there, b->n[m]);
 	columns_next(c);
 }
 
 /* "A -> B"; "-" if neither side has any. */
 static void bytes_cell(struct columns *c, const struct change_pair *p)
 {
-	const uint128 old = p->sides[CHANGE_OLD].bytes, new = p->sides[CHANGE_NEW].bytes;
+	const uint128 old = p->sides[CHANGE_OLD].n[CHANGE_BYTES], new = p->sides[CHANGE_NEW].n[CHANGE_BYTES];
 
 	if (old > 0 || new > 0) {
 		text_bytes_short(&c->text, old);
@@ -89,12 +94,11 @@ static void bytes_cell(struct columns *c, const struct change_pair *p)
 	columns_next(c);
 }
 
-static void ratio_cell(struct columns *c, const struct change_pair *p, enum change_metric m, uint128 old,
-                       uint128 new)
+static void ratio_cell(struct columns *c, const struct change_pair *p, enum change_metric m)
 {
-	const bool both = p->sides[CHANGE_OLD].there && p->sides[CHANGE_NEW].there;
+	const struct change_values *const a = &p->sides[CHANGE_OLD], *const b = &p->sides[CHANGE_NEW];
 
-	put_ratio(&c->text, both ? change_ratio(old, new) : NAN);
+	put_ratio(&c->text, a->there && b->there ? change_ratio(a->n[m], b->n[m]) : NAN);
 	put_noise(&c->text, &p->numbers[m]);
 	columns_next(c);
 }
@@ -106,22 +110,23 @@ static void pair_cells(struct columns *c, const struct change_pair *p, unsigned 
 	columns_str(c, p->verdict == CHANGE_IS_UNJUDGED ? "-" : change_verdict_name(p->verdict));
 	for (unsigned i = 0; i < keys; i++)
 		columns_name(c, p->keys[i]);
-	text_printf(&c->text, "%" PRIu64 " -> %" PRIu64, a->count, b->count);
+	text_printf(&c->text, "%" PRIu64 " -> %" PRIu64, (uint64_t)a->n[CHANGE_COUNT],
+	            (uint64_t)b->n[CHANGE_COUNT]);
 	columns_next(c);
-	put_time(&c->text, a->there, a->total);
+	put_time(&c->text, a->there, a->n[CHANGE_TOTAL]);
 	columns_next(c);
-	put_time(&c->text, b->there, b->total);
+	put_time(&c->text, b->there, b->n[CHANGE_TOTAL]);
 	columns_next(c);
-	put_difference(&c->text, a->total, b->total);
+	put_difference(&c->text, a->n[CHANGE_TOTAL], b->n[CHANGE_TOTAL]);
 	columns_next(c);
-	ratio_cell(c, p, CHANGE_TOTAL, a->total, b->total);
-	times_cell(c, p, !p->async, a->self, b->self);
+	ratio_cell(c, p, CHANGE_TOTAL);
+	times_cell(c, p, CHANGE_SELF);
 	bytes_cell(c, p);
-	times_cell(c, p, true, a->p50, b->p50);
-	ratio_cell(c, p, CHANGE_P50, a->p50, b->p50);
-	times_cell(c, p, true, a->p90, b->p90);
-	times_cell(c, p, true, a->p99, b->p99);
-	ratio_cell(c, p, CHANGE_P99, a->p99, b->p99);
+	times_cell(c, p, CHANGE_P50);
+	ratio_cell(c, p, CHANGE_P50);
+	times_cell(c, p, CHANGE_P90);
+	times_cell(c, p, CHANGE_P99);
+	ratio_cell(c, p, CHANGE_P99);
 }
 
 /* ---- lines ---- */
@@ -131,7 +136,7 @@ static void put_side(struct text *t, const struct change_view *v, int side)
 	const size_t runs = v->change->sides[side].nruns, n = runs > 1 ? runs : v->traces[side];
 	struct text line = { .p = NULL };
 
-	text_printf(&line, "%s: ", side == CHANGE_OLD ? "old" : "new");
+	text_printf(&line, "%s: ", side_names[side]);
 	text_visible(&line, slice_str(v->paths[side][0]), 0);
 	if (n > 1)
 		text_printf(&line, " and %zu more %s%s", n - 1, runs > 1 ? "run" : "trace",
@@ -253,36 +258,38 @@ static void put_keys(struct text *t, const struct change_pair *p, unsigned n)
 	}
 }
 
-static void put_moved(struct text *t, const char *what, uint128 old, uint128 new,
-                      const struct change_number *n)
+static void put_moved(struct text *t, const struct change_pair *p, enum change_metric m)
 {
-	text_printf(t, "%s%s ", t->n > 0 ? ", " : "", what);
+	static const char *const names[CHANGE_METRICS] = { "total", "p50", "p99" };
+	const uint128 old = p->sides[CHANGE_OLD].n[m], new = p->sides[CHANGE_NEW].n[m];
+
+	text_printf(t, "%s%s ", t->n > 0 ? ", " : "", names[m]);
 	text_time_short(t, old);
 	text_str(t, " to ");
 	text_time_short(t, new);
 	text_str(t, ", ratio ");
 	put_ratio(t, change_ratio(old, new));
-	put_noise(t, n);
+	put_noise(t, &p->numbers[m]);
 }
 
 void change_put_message(struct text *t, const struct change *c, const struct change_pair *p)
 {
-	const struct change_values *const a = &p->sides[CHANGE_OLD], *const b = &p->sides[CHANGE_NEW];
 	struct text what = { .p = NULL };
 
 	if (p->verdict == CHANGE_IS_MIXED) {
-		put_moved(&what, "p50", a->p50, b->p50, &p->numbers[CHANGE_P50]);
-		put_moved(&what, "p99", a->p99, b->p99, &p->numbers[CHANGE_P99]);
-		put_moved(&what, "total", a->total, b->total, &p->numbers[CHANGE_TOTAL]);
+		put_moved(&what, p, CHANGE_P50);
+		put_moved(&what, p, CHANGE_P99);
+		put_moved(&what, p, CHANGE_TOTAL);
 	} else if (p->verdict == CHANGE_IS_SLOWER || p->verdict == CHANGE_IS_FASTER) {
 		const bool slower = p->verdict == CHANGE_IS_SLOWER;
-		if (slower ? p->numbers[CHANGE_P50].slower : p->numbers[CHANGE_P50].faster)
-			put_moved(&what, "p50", a->p50, b->p50, &p->numbers[CHANGE_P50]);
-		if (slower ? p->numbers[CHANGE_P99].slower : p->numbers[CHANGE_P99].faster)
-			put_moved(&what, "p99", a->p99, b->p99, &p->numbers[CHANGE_P99]);
+		for (enum change_metric m = CHANGE_P50; m <= CHANGE_P99; m++)
+			if (slower ? p->numbers[m].slower : p->numbers[m].faster)
+				put_moved(&what, p, m);
 	} else {
-		put_moved(&what, "total", a->total, b->total, &p->numbers[CHANGE_TOTAL]);
-		text_printf(&what, ", spans %" PRIu64 " to %" PRIu64, a->count, b->count);
+		put_moved(&what, p, CHANGE_TOTAL);
+		text_printf(&what, ", spans %" PRIu64 " to %" PRIu64,
+		            (uint64_t)p->sides[CHANGE_OLD].n[CHANGE_COUNT],
+		            (uint64_t)p->sides[CHANGE_NEW].n[CHANGE_COUNT]);
 	}
 	put_keys(t, p, group_by_count(&c->sides[CHANGE_OLD].joint.by));
 	text_str(t, p->async ? " (async): " : ": ");
@@ -293,26 +300,18 @@ void change_put_message(struct text *t, const struct change *c, const struct cha
 
 /* ---- for programs: JSON, comma-separated values, and stacks with two columns; integers are exact ---- */
 
-/* The numbers of a side, in the order of reports. */
-enum { NUMBERS = 7, NUMBER_SELF = 2, NUMBER_BYTES = 6 };
+/* In the order of reports. */
 static const struct {
 	const char *name;
-	int metric; /* enum change_metric; -1: not judged */
-} numbers[NUMBERS] = { { "count", -1 },   { "total_ns", CHANGE_TOTAL },
-	               { "self_ns", -1 }, { "p50_ns", CHANGE_P50 },
-	               { "p90_ns", -1 },  { "p99_ns", CHANGE_P99 },
-	               { "bytes", -1 } };
+	enum change_metric metric;
+} numbers[CHANGE_NUMBERS] = { { "count", CHANGE_COUNT },  { "total_ns", CHANGE_TOTAL },
+	                      { "self_ns", CHANGE_SELF }, { "p50_ns", CHANGE_P50 },
+	                      { "p90_ns", CHANGE_P90 },   { "p99_ns", CHANGE_P99 },
+	                      { "bytes", CHANGE_BYTES } };
 
-static uint128 number_of(const struct change_values *v, unsigned i)
+static bool has_number(const struct change *c, const struct change_pair *p, enum change_metric m)
 {
-	const uint128 all[NUMBERS] = { v->count, v->total, v->self, v->p50, v->p90, v->p99, v->bytes };
-
-	return all[i];
-}
-
-static bool has_number(const struct change *c, const struct change_pair *p, unsigned i)
-{
-	return (i != NUMBER_SELF || !p->async) && (i != NUMBER_BYTES || change_has_bytes(c));
+	return (m != CHANGE_SELF || !p->async) && (m != CHANGE_BYTES || change_has_bytes(c));
 }
 
 static void put_exact_difference(struct text *t, uint128 old, uint128 new)
@@ -336,23 +335,21 @@ static void put_f64(struct json_out *o, const char *key, double v)
 static void put_number(struct json_out *o, const struct change_pair *p, unsigned i)
 {
 	const struct change_values *const a = &p->sides[CHANGE_OLD], *const b = &p->sides[CHANGE_NEW];
-	const uint128 old = number_of(a, i), new = number_of(b, i);
+	const enum change_metric m = numbers[i].metric;
+	const uint128 old = a->n[m], new = b->n[m];
 
 	json_out_begin(o, numbers[i].name, "{");
-	if (a->there)
-		text_u128(json_out_value(o, "old"), old);
-	else
-		json_out_null(o, "old");
-	if (b->there)
-		text_u128(json_out_value(o, "new"), new);
-	else
-		json_out_null(o, "new");
+	for (int side = 0; side < CHANGE_SIDES; side++)
+		if (p->sides[side].there)
+			text_u128(json_out_value(o, side_names[side]), p->sides[side].n[m]);
+		else
+			json_out_null(o, side_names[side]);
 	if (a->there && b->there) {
 		put_exact_difference(json_out_value(o, "difference"), old, new);
 		put_f64(o, "ratio", change_ratio(old, new));
 	}
-	if (numbers[i].metric >= 0) {
-		const struct change_number *const n = &p->numbers[numbers[i].metric];
+	if (m < CHANGE_METRICS) {
+		const struct change_number *const n = &p->numbers[m];
 		if (!isnan(n->low)) {
 			put_f64(o, "ratio_low", n->low);
 			put_f64(o, "ratio_high", n->high);
@@ -367,7 +364,7 @@ static void put_number(struct json_out *o, const struct change_pair *p, unsigned
 
 static void put_side_names(struct json_out *o, const struct change_view *v, int side)
 {
-	json_out_begin_after(o, "\n ", side == CHANGE_OLD ? "old" : "new", "[");
+	json_out_begin_after(o, "\n ", side_names[side], "[");
 	for (size_t i = 0; i < v->change->sides[side].nruns; i++)
 		json_out_slice(o, NULL, slice_str(v->paths[side][i]));
 	json_out_end(o, "]");
@@ -402,8 +399,8 @@ bool change_json(struct text *t, const struct change_view *v, const char *tool)
 		json_out_string(&o, "kind", p->async ? "async" : "span");
 		for (unsigned k = 0; k < group_by_count(&s->by); k++)
 			json_out_slice(&o, group_by_key(&s->by, k), p->keys[k]);
-		for (unsigned k = 0; k < NUMBERS; k++)
-			if (has_number(c, p, k))
+		for (unsigned k = 0; k < CHANGE_NUMBERS; k++)
+			if (has_number(c, p, numbers[k].metric))
 				put_number(&o, p, k);
 		json_out_end(&o, "}");
 	}
@@ -424,24 +421,24 @@ static void put_csv_ratio(struct text *t, double v)
 
 static void put_csv_number(struct text *t, const struct change *c, const struct change_pair *p, unsigned i)
 {
-	const bool known = has_number(c, p, i);
+	const enum change_metric m = numbers[i].metric;
+	const bool known = has_number(c, p, m);
 	const struct change_values *const a = &p->sides[CHANGE_OLD], *const b = &p->sides[CHANGE_NEW];
-	const uint128 old = number_of(a, i), new = number_of(b, i);
+	const uint128 old = a->n[m], new = b->n[m];
 	const bool both = a->there && b->there && known;
 
-	text_char(t, ',');
-	if (a->there && known)
-		text_u128(t, old);
-	text_char(t, ',');
-	if (b->there && known)
-		text_u128(t, new);
+	for (int side = 0; side < CHANGE_SIDES; side++) {
+		text_char(t, ',');
+		if (p->sides[side].there && known)
+			text_u128(t, p->sides[side].n[m]);
+	}
 	text_char(t, ',');
 	if (both)
 		put_exact_difference(t, old, new);
 	put_csv_ratio(t, both ? change_ratio(old, new) : NAN);
-	if (numbers[i].metric < 0)
+	if (m >= CHANGE_METRICS)
 		return;
-	const struct change_number *const n = &p->numbers[numbers[i].metric];
+	const struct change_number *const n = &p->numbers[m];
 	put_csv_ratio(t, n->low);
 	put_csv_ratio(t, n->high);
 	put_csv_ratio(t, n->p);
@@ -457,10 +454,10 @@ bool change_csv(struct text *t, const struct change_view *v)
 		text_char(t, ',');
 		text_csv_cell(t, slice_str(group_by_key(&s->by, i)));
 	}
-	for (unsigned i = 0; i < NUMBERS; i++) {
+	for (unsigned i = 0; i < CHANGE_NUMBERS; i++) {
 		const char *const n = numbers[i].name;
 		text_printf(t, ",old_%s,new_%s,difference_%s,ratio_%s", n, n, n, n);
-		if (numbers[i].metric >= 0)
+		if (numbers[i].metric < CHANGE_METRICS)
 			text_printf(t, ",ratio_low_%s,ratio_high_%s,p_%s", n, n, n);
 	}
 	text_char(t, '\n');
@@ -471,7 +468,7 @@ bool change_csv(struct text *t, const struct change_view *v)
 			text_char(t, ',');
 			text_csv_cell(t, p->keys[k]);
 		}
-		for (unsigned k = 0; k < NUMBERS; k++)
+		for (unsigned k = 0; k < CHANGE_NUMBERS; k++)
 			put_csv_number(t, c, p, k);
 		text_char(t, '\n');
 	}
@@ -489,7 +486,9 @@ bool change_folded(struct text *t, const struct change_view *v)
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct change_pair *const p = &c->pairs[i];
 		const size_t start = t->n;
-		if (p->async || (p->sides[CHANGE_OLD].self == 0 && p->sides[CHANGE_NEW].self == 0))
+		const uint128 old = p->sides[CHANGE_OLD].n[CHANGE_SELF],
+		              new = p->sides[CHANGE_NEW].n[CHANGE_SELF];
+		if (p->async || (old == 0 && new == 0))
 			continue;
 		/* The category is the outer frame of the name. */
 		for (unsigned k = 0; k < keys; k++) {
@@ -503,9 +502,9 @@ bool change_folded(struct text *t, const struct change_view *v)
 		if (t->n == start)
 			text_char(t, '-');
 		text_char(t, ' ');
-		text_u128(t, p->sides[CHANGE_OLD].self);
+		text_u128(t, old);
 		text_char(t, ' ');
-		text_u128(t, p->sides[CHANGE_NEW].self);
+		text_u128(t, new);
 		text_char(t, '\n');
 	}
 	return !t->failed;
