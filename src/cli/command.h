@@ -31,7 +31,7 @@ enum option_kind {
 	OPTION_BYTES,    /* uint64_t; the unit is optional */
 	OPTION_CHOICE,   /* unsigned: the index among the words of `arg`, "text|json" */
 	OPTION_CALL,     /* `set` is called with the destination, by default the run itself */
-	OPTION_SELECT,   /* a row of select_option_rows, at index `at` */
+	OPTION_SELECT,   /* a row of select_option_rows */
 	OPTION_FORMAT,   /* a row of options_of_formats(), at index `at` */
 };
 

@@ -117,12 +117,8 @@ static void make_table(struct options *o, void *run, struct getopt_table *t)
 	t->letters[t->nletters++] = ':'; /* getopt() returns it for a missing argument */
 	for (const struct cmd_option *own = o->cmd->options; own != NULL && own->name != NULL; own++)
 		add_row(t, *own, run);
-	for (size_t i = 0; o->cmd->selects && select_option_rows[i].name != NULL; i++) {
-		struct cmd_option row = select_option_rows[i];
-		row.kind = OPTION_SELECT;
-		row.at = i;
-		add_row(t, row, run);
-	}
+	for (const struct cmd_option *k = select_option_rows; o->cmd->selects && k->name != NULL; k++)
+		add_row(t, *k, run);
 	for (int i = 0; i < COMMON_COUNT; i++)
 		if (options_has_common(o->cmd, (enum common)i))
 			add_row(t, options_common[i], options_common[i].kind == OPTION_CALL ? run : o);
@@ -510,7 +506,7 @@ static bool set_option(struct options *o, void *run, void *base, const struct cm
 	case OPTION_CALL:
 		return option->set(run != NULL ? (char *)run + option->at : run, o, arg);
 	case OPTION_SELECT:
-		return select_options_take(&o->select, o, (int)option->at, arg);
+		return select_options_take(&o->select, o, option, arg);
 	case OPTION_FORMAT:
 		return add_format_value(o, options_of_formats(o->cmd, option->at), arg);
 	}

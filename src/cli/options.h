@@ -27,8 +27,9 @@ struct select_options {
 	bool clip_asked; /* --edges clip was given; clip is also the default */
 };
 
-/* Sets the option select_option_rows[which]. */
-bool select_options_take(struct select_options *s, struct options *o, int which, const char *arg);
+/* Sets the option of a row of select_option_rows. */
+bool select_options_take(struct select_options *s, struct options *o, const struct cmd_option *row,
+                         const char *arg);
 
 /* Checks the options after the last one was parsed. */
 bool select_options_end(const struct select_options *s, struct options *o);

@@ -133,47 +133,32 @@ bool duration_with_unit(const char *s, uint64_t *ns)
 
 /* ---- conditions ---- */
 
-enum {
-	S_SINCE,
-	S_UNTIL,
-	S_EDGES,
-	S_NAME,
-	S_CATEGORY,
-	S_PID,
-	S_TID,
-	S_PROCESS,
-	S_THREAD,
-	S_TRACK,
-	S_MIN_DUR,
-	S_MAX_DUR,
-	S_WHERE,
-	S_NO_WAITING,
-	S_NOT,
-	S_FAIL_ON_EMPTY,
-};
+/* What a row is for: a kind of condition, or one of these. */
+enum { TAKES_SINCE = SELECT_KINDS, TAKES_UNTIL, TAKES_EDGES, TAKES_NOT, TAKES_FAIL_ON_EMPTY };
+#define TO_SELECT(what) 0, OPTION_SELECT, .at = what
 
 const struct cmd_option select_option_rows[] = {
-	[S_SINCE] = { "since", "TIME",
-	              .help =
-	                  "events from TIME on: 1500000 (ns), 12.5ms, +1.5s, -2s, 50%, 2026-11-22T08:30Z" },
-	[S_UNTIL] = { "until", "TIME", .help = "events before TIME" },
-	[S_EDGES] = { "edges", "clip|keep|drop",
-	              .help = "what becomes of spans that cross an end of the window (default: clip)" },
-	[S_NAME] = { "name", "GLOB,...", .help = "events of these names (* stands for any text)" },
-	[S_CATEGORY] = { "category", "GLOB,...", .help = "events of these categories" },
-	[S_PID] = { "pid", "N", .help = "events of this process" },
-	[S_TID] = { "tid", "N", .help = "events of this thread" },
-	[S_PROCESS] = { "process", "GLOB,...", .help = "events of processes of these names" },
-	[S_THREAD] = { "thread", "GLOB,...", .help = "events of threads of these names" },
-	[S_TRACK] = { "track", "GLOB,...", .help = "events of tracks, threads or processes of these names" },
-	[S_MIN_DUR] = { "min-dur", "TIME", .help = "spans of at least this duration, 1.5ms" },
-	[S_MAX_DUR] = { "max-dur", "TIME", .help = "events of at most this duration" },
-	[S_WHERE] = { "where", "KEY=GLOB",
-	              .help = "events with a field KEY whose value is GLOB; KEY>N, KEY<=N, ...: a number" },
-	[S_NO_WAITING] = { "no-waiting", NULL,
-	                   .help = "no spans in which a thread waits: parked workers, barriers" },
-	[S_NOT] = { "not", NULL, .help = "inverts the next option: --not --name idle" },
-	[S_FAIL_ON_EMPTY] = { "fail-on-empty", NULL, .help = "exit status 1 if no event is selected" },
+	{ "since", "TIME", "events from TIME on: 1500000 (ns), 12.5ms, +1.5s, -2s, 50%, 2026-11-22T08:30Z",
+	  TO_SELECT(TAKES_SINCE) },
+	{ "until", "TIME", "events before TIME", TO_SELECT(TAKES_UNTIL) },
+	{ "edges", "clip|keep|drop", "what becomes of spans that cross an end of the window (default: clip)",
+	  TO_SELECT(TAKES_EDGES) },
+	{ "name", "GLOB,...", "events of these names (* stands for any text)", TO_SELECT(SELECT_NAME) },
+	{ "category", "GLOB,...", "events of these categories", TO_SELECT(SELECT_CATEGORY) },
+	{ "pid", "N", "events of this process", TO_SELECT(SELECT_PID) },
+	{ "tid", "N", "events of this thread", TO_SELECT(SELECT_TID) },
+	{ "process", "GLOB,...", "events of processes of these names", TO_SELECT(SELECT_PROCESS) },
+	{ "thread", "GLOB,...", "events of threads of these names", TO_SELECT(SELECT_THREAD) },
+	{ "track", "GLOB,...", "events of tracks, threads or processes of these names",
+	  TO_SELECT(SELECT_TRACK) },
+	{ "min-dur", "TIME", "spans of at least this duration, 1.5ms", TO_SELECT(SELECT_MIN_DUR) },
+	{ "max-dur", "TIME", "events of at most this duration", TO_SELECT(SELECT_MAX_DUR) },
+	{ "where", "KEY=GLOB", "events with a field KEY whose value is GLOB; KEY>N, KEY<=N, ...: a number",
+	  TO_SELECT(SELECT_WHERE) },
+	{ "no-waiting", NULL, "no spans in which a thread waits: parked workers, barriers",
+	  TO_SELECT(SELECT_WAITING) },
+	{ "not", NULL, "inverts the next option: --not --name idle", TO_SELECT(TAKES_NOT) },
+	{ "fail-on-empty", NULL, "exit status 1 if no event is selected", TO_SELECT(TAKES_FAIL_ON_EMPTY) },
 	{ .name = NULL },
 };
 
@@ -185,10 +170,10 @@ static bool mistake(struct options *o, const char *option, const char *what, con
 	return options_takes(o, name, what, arg);
 }
 
-static bool set_time(struct options *o, int which, const char *arg, struct select_time *t)
+static bool set_time(struct options *o, const char *name, const char *arg, struct select_time *t)
 {
 	t->text = arg;
-	return time_option(arg, t) || mistake(o, select_option_rows[which].name, time_option_takes(arg), arg);
+	return time_option(arg, t) || mistake(o, name, time_option_takes(arg), arg);
 }
 
 static bool set_edges(struct select_options *s, struct options *o, const char *arg)
@@ -252,55 +237,51 @@ static bool add_globs(struct select *k, struct options *o, struct select_conditi
 	}
 }
 
-static bool add_condition(struct select *k, struct options *o, int which, bool inverted, const char *arg)
+static bool add_condition(struct select *k, struct options *o, const struct cmd_option *row, bool inverted,
+                          const char *arg)
 {
-	static const enum select_kind kinds[] = {
-		[S_NAME] = SELECT_NAME,   [S_CATEGORY] = SELECT_CATEGORY,  [S_PID] = SELECT_PID,
-		[S_TID] = SELECT_TID,     [S_PROCESS] = SELECT_PROCESS,    [S_THREAD] = SELECT_THREAD,
-		[S_TRACK] = SELECT_TRACK, [S_MIN_DUR] = SELECT_MIN_DUR,    [S_MAX_DUR] = SELECT_MAX_DUR,
-		[S_WHERE] = SELECT_WHERE, [S_NO_WAITING] = SELECT_WAITING,
-	};
-	struct select_condition c = { .kind = kinds[which], .inverted = inverted };
+	struct select_condition c = { .kind = (enum select_kind)row->at, .inverted = inverted };
 
-	if (which == S_WHERE)
+	if (c.kind == SELECT_WHERE)
 		return parse_where(&c, o, arg) && append_condition(k, o, c);
-	if (which == S_NO_WAITING) {
+	if (c.kind == SELECT_WAITING) {
 		c.inverted = !inverted;
 		return append_condition(k, o, c);
 	}
 	c.glob = slice_str(arg);
-	if (which == S_MIN_DUR || which == S_MAX_DUR)
+	if (c.kind == SELECT_MIN_DUR || c.kind == SELECT_MAX_DUR)
 		return (duration_with_unit(arg, &c.number) ||
-		        mistake(o, select_option_rows[which].name, duration_option_takes(arg), arg)) &&
+		        mistake(o, row->name, duration_option_takes(arg), arg)) &&
 		       append_condition(k, o, c);
-	if (which == S_PID || which == S_TID)
-		return options_number(o, which == S_PID ? "--pid" : "--tid", arg, &c.number) &&
+	if (c.kind == SELECT_PID || c.kind == SELECT_TID)
+		return options_number(o, c.kind == SELECT_PID ? "--pid" : "--tid", arg, &c.number) &&
 		       append_condition(k, o, c);
 	return add_globs(k, o, c, arg);
 }
 
-bool select_options_take(struct select_options *s, struct options *o, int which, const char *arg)
+bool select_options_take(struct select_options *s, struct options *o, const struct cmd_option *row,
+                         const char *arg)
 {
 	struct select *const k = &s->select;
 	const bool inverted = s->invert;
 
-	s->invert = which == S_NOT;
-	if (which == S_NOT)
+	s->invert = row->at == TAKES_NOT;
+	if (inverted && row->at >= SELECT_KINDS && !s->invert)
+		return options_mistake(o, "--not does not go with --%s", row->name);
+	switch (row->at) {
+	case TAKES_NOT:
 		return true;
-	if (which == S_FAIL_ON_EMPTY && !inverted) {
-		s->fail_on_empty = true;
-		return true;
-	}
-	if (inverted &&
-	    (which == S_SINCE || which == S_UNTIL || which == S_EDGES || which == S_FAIL_ON_EMPTY))
-		return options_mistake(o, "--not does not go with --%s", select_option_rows[which].name);
-	if (which == S_SINCE)
-		return set_time(o, which, arg, &k->since);
-	if (which == S_UNTIL)
-		return set_time(o, which, arg, &k->until);
-	if (which == S_EDGES)
+	case TAKES_FAIL_ON_EMPTY:
+		return s->fail_on_empty = true;
+	case TAKES_SINCE:
+		return set_time(o, row->name, arg, &k->since);
+	case TAKES_UNTIL:
+		return set_time(o, row->name, arg, &k->until);
+	case TAKES_EDGES:
 		return set_edges(s, o, arg);
-	return add_condition(k, o, which, inverted, arg);
+	default:
+		return add_condition(k, o, row, inverted, arg);
+	}
 }
 
 /* A --max-dur that is below the --min-dur; NULL if a duration can meet both. */

@@ -87,6 +87,7 @@ enum select_kind {
 	SELECT_MAX_DUR,
 	SELECT_WHERE,   /* a value of the field `key` matches the glob or comparison */
 	SELECT_WAITING, /* a span during which its track does no work */
+	SELECT_KINDS,
 };
 
 #define SELECT_BIT(kind) (1U << (kind)) /* of a set of kinds */
