@@ -486,8 +486,7 @@ void say_crossing(const struct options *o, const char *path, const struct select
 	       f->crossing == 1 ? "is" : "are");
 }
 
-/* what: "event has a field": the message is `no event has a field "FIELD"`. */
-static void say_no(const char *path, const char *what, struct slice field)
+void say_no(const char *path, const char *what, struct slice field)
 {
 	char space[MESSAGE_SPACE];
 	struct text t = text_start(space, sizeof space);
@@ -495,16 +494,6 @@ static void say_no(const char *path, const char *what, struct slice field)
 	text_visible(&t, field, 0);
 	say_of(path, "warning: no %s \"%.*s\"", what, (int)t.n, t.p);
 	text_free(&t);
-}
-
-void say_lacks_field(const char *path, struct slice field)
-{
-	say_no(path, "event has a field", field);
-}
-
-void say_lacks_number(const char *path, struct slice field, bool found)
-{
-	say_no(path, found ? "span has a number in the field" : "span has a field", field);
 }
 
 /* ---- losses, and traces as a whole ---- */

@@ -74,11 +74,9 @@ enum exit_status say_selected(const struct options *o, const char *path, const s
 /* States the number of spans of a copied selection that cross the time window and were not cut. */
 void say_crossing(const struct options *o, const char *path, const struct select_found *found);
 
-/* Warns of a field that no event has: its name is probably misspelt. */
-void say_lacks_field(const char *path, struct slice field);
-
-/* Likewise for a field to be summed: no span has it (found false), or none of its values is a number. */
-void say_lacks_number(const char *path, struct slice field, bool found);
+/* Warns of a field that is probably misspelt.  what: "event has a field", for `no event has a field "FIELD"`.
+ */
+void say_no(const char *path, const char *what, struct slice field);
 
 /* ---- losses, and traces as a whole ---- */
 
