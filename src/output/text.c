@@ -402,9 +402,9 @@ void text_time(struct text *t, uint128 ns)
 	put_time(t, ns, 4);
 }
 
-void text_count(struct text *t, uint64_t n, const char *what)
+void text_count(struct text *t, const char *before, uint64_t n, const char *what)
 {
-	text_printf(t, "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
+	text_printf(t, "%s%" PRIu64 " %s%s", before, n, what, n == 1 ? "" : "s");
 }
 
 void text_time_short(struct text *t, uint128 ns)

@@ -94,8 +94,8 @@ void text_iso8601(struct text *t, uint64_t ns);
 /* Likewise in milliseconds: 2026-05-09 22:08:04.045 UTC */
 void text_wall(struct text *t, uint64_t ns);
 
-/* "1 event", "2 events" */
-void text_count(struct text *t, uint64_t n, const char *what);
+/* "1 event", "2 events", after `before` */
+void text_count(struct text *t, const char *before, uint64_t n, const char *what);
 
 /* A time with a fitting unit and up to four digits: 999 ns, 1.234 us, 56.78 ms, 12345 s. */
 void text_time(struct text *t, uint128 ns);

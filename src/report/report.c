@@ -86,12 +86,6 @@ void report_put_visible(struct text *t, const char *s, void (*escape)(struct tex
 	text_free(&visible);
 }
 
-static void put_number(struct text *t, const char *before, uint64_t n, const char *what)
-{
-	text_str(t, before);
-	text_count(t, n, what);
-}
-
 void report_put_sum(struct text *t, const struct report_totals *totals)
 {
 	uint64_t sum = 0;
@@ -99,17 +93,17 @@ void report_put_sum(struct text *t, const struct report_totals *totals)
 	for (int level = LEVEL_COUNT - 1; level >= 0; level--) {
 		if (level == LEVEL_LIMIT && totals->levels[level] == 0)
 			continue;
-		put_number(t, level == LEVEL_COUNT - 1 ? "" : ", ", totals->levels[level],
+		text_count(t, level == LEVEL_COUNT - 1 ? "" : ", ", totals->levels[level],
 		           level_name((enum level)level));
 		sum += totals->levels[level];
 	}
-	put_number(t, " in ", totals->files, "file");
+	text_count(t, " in ", totals->files, "file");
 	if (totals->unreadable > 0)
-		put_number(t, ", of which could not be read: ", totals->unreadable, "file");
+		text_count(t, ", of which could not be read: ", totals->unreadable, "file");
 	if (sum > totals->listed)
 		text_printf(t, "; %" PRIu64 " more are not listed", sum - totals->listed);
 	if (totals->left_out > 0)
-		put_number(t, "; ", totals->left_out, "finding");
+		text_count(t, "; ", totals->left_out, "finding");
 	text_str(t, totals->left_out > 0 ? " left out by --select-rules, --ignore-rules or a policy" : "");
 }
 

@@ -78,7 +78,7 @@ void report_text_rest(struct text *t, const struct findings *j, const struct pol
 static void put_count(struct text *t, uint64_t n, const char *what)
 {
 	if (n > 0)
-		text_printf(t, ", %" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
+		text_count(t, ", ", n, what);
 }
 
 /* The summary of a file, or of all streams of a trace. */
@@ -119,7 +119,7 @@ static void put_summary(struct text *t, const struct summary *s)
 	if (s->format != NULL && s->whole)
 		text_str(t, " as a whole");
 	else if (s->format != NULL)
-		text_printf(t, ", %" PRIu64 " record%s", s->records, s->records == 1 ? "" : "s");
+		text_count(t, ", ", s->records, "record");
 	for (int level = LEVEL_COUNT - 1; level >= 0; level--)
 		put_count(t, s->levels[level], level_name((enum level)level));
 	if (s->left_out > 0)

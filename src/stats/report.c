@@ -10,12 +10,6 @@
 #include "output/text_visible.h"
 #include "stats/tables/tables.h"
 
-static void put_count(struct text *t, const char *before, uint64_t n, const char *what)
-{
-	text_str(t, before);
-	text_count(t, n, what);
-}
-
 static void put_line(struct text *t, const struct stats_view *v, struct text *line)
 {
 	columns_line(t, v->form, v->width, line);
@@ -41,12 +35,12 @@ static void put_head(struct text *t, const struct stats_view *v)
 		text_visible(&line, o->dialect, 0);
 		text_char(&line, ')');
 	}
-	put_count(&line, ", ", o->bytes, "byte");
-	put_count(&line, ", ", o->records, "record");
+	text_count(&line, ", ", o->bytes, "byte");
+	text_count(&line, ", ", o->records, "record");
 	if (o->left_out > 0)
 		text_printf(&line, ", %" PRIu64 " of", o->events);
-	put_count(&line, o->left_out > 0 ? " " : ", ", o->events + o->left_out, "event");
-	put_count(&line, ", ", s->tracks, "track");
+	text_count(&line, o->left_out > 0 ? " " : ", ", o->events + o->left_out, "event");
+	text_count(&line, ", ", s->tracks, "track");
 	put_line(t, v, &line);
 	if (s->events > 0) {
 		text_str(&line, "time ");
