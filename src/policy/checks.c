@@ -335,8 +335,8 @@ bool policy_checks_init(struct policy_checks *c, const struct policy_file *file,
 
 bool policy_checks_names(const struct policy_checks *c)
 {
-	bool any = (c->threads != NULL && c->threads->nnames > 0) ||
-	           (c->processes != NULL && c->processes->nnames > 0);
+	bool any = (c->threads != NULL && c->threads->names.n > 0) ||
+	           (c->processes != NULL && c->processes->names.n > 0);
 
 	for (uint32_t i = 0; i < c->nevents; i++)
 		any |= c->events[i]->who.thread.p != NULL;
