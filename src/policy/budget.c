@@ -198,7 +198,8 @@ struct budget_run {
 	const struct stats *stats;           /* of the trace, or of the threads that the budget names */
 	bool has_baseline;                   /* the baseline has an input for this trace */
 	uint64_t breaches[FILE_CHECK_RULES]; /* of the limit, of the baseline */
-	uint64_t matched;                    /* rows that the budget is for */
+	uint64_t named;                      /* rows that the budget is for */
+	uint64_t matched;                    /* those that have the statistic */
 	uint64_t fresh;                      /* matched rows that the baseline lacks */
 	struct quoted first_fresh;
 	uint64_t small; /* rows that are larger than the tolerance allows, but too small to compare */
@@ -346,6 +347,9 @@ static void report_unchecked(const struct budget_run *r)
 	if (b->statistic == STATISTIC_RATE && trace_ns(&r->v->watch->stats) == 0)
 		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line,
 		               "a trace without a length has no rate of %s", who);
+	else if (r->matched == 0 && r->named > 0)
+		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line, "%s of %s: the trace has no %s",
+		               statistic, who, statistic);
 	else if (r->matched == 0)
 		policy_finding(r->v, POLICY_RULE_UNKNOWN_NAME, 0, b->line,
 		               "%s of %s: nothing has such a name", statistic, who);
@@ -465,6 +469,7 @@ static bool run_budget(struct budget_run *r, const struct rows *rows)
 			list[n] = get_row(rows, r->stats, (enum baseline_table)t, i);
 			n += is_in_budget(r->budget, &list[n]);
 		}
+	r->named = n;
 	begin_check(r);
 	if (r->budget->group != GROUP_NAME)
 		check_groups(r, list, n);
