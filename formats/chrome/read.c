@@ -37,7 +37,7 @@ struct finding_place chrome_place(struct chrome_reading *st, const char *at)
 	}
 	const uint64_t offset = at == c->to ? c->offset : chrome_offset(st, at);
 	return (struct finding_place){ offset, c->line.number, offset - c->line.start + 1,
-		                       st->r->records + (st->where == CHROME_IN_EVENTS) };
+		                       st->r->records + (st->where == CHROME_IN_EVENTS), false };
 }
 
 void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)

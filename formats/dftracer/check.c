@@ -309,8 +309,10 @@ static void check_id(struct dft_state *st, const struct dft_record *rec, struct 
 		dft_tally_record(st, DFT_IDS_REPEATED, rec, dft_top_text(rec, DFT_ID));
 		return;
 	}
-	if (f->process->ids == 0)
+	if (f->process->ids == 0) {
 		f->process->id_at = dft_record_position(rec);
+		f->process->id_at.sums = true;
+	}
 	dft_count_id(f->process, f->id);
 }
 

@@ -474,7 +474,7 @@ struct dft_state {
 
 static inline struct finding_place dft_record_position(const struct dft_record *rec)
 {
-	return (struct finding_place){ rec->offset, rec->line, rec->column, rec->ordinal };
+	return (struct finding_place){ rec->offset, rec->line, rec->column, rec->ordinal, false };
 }
 
 /* Whether the next finding of the rule will be shown. */
@@ -488,7 +488,8 @@ static inline struct finding_place dft_byte_position(const struct dft_record *re
 {
 	const uint64_t into = (uint64_t)(at - rec->p);
 
-	return (struct finding_place){ rec->offset + into, rec->line, rec->column + into, rec->ordinal };
+	return (struct finding_place){ rec->offset + into, rec->line, rec->column + into, rec->ordinal,
+		                       false };
 }
 
 /* Returns the position of a token of the record. */

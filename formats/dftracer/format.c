@@ -158,6 +158,7 @@ void dft_tally_first(struct dft_tally *t, struct finding_place position, struct 
 	const uint32_t n = text.n < sizeof t->text ? text.n : (uint32_t)sizeof t->text - 1;
 
 	t->at = position;
+	t->at.sums = true;
 	if (n > 0)
 		memcpy(t->text, text.p, n);
 	t->text[n] = '\0';

@@ -56,7 +56,8 @@ static bool find_line_end(struct dft_state *st, const char **e)
 /* Returns the position of an offset on the current line. */
 static inline struct finding_place line_position(const struct dft_state *st, uint64_t offset)
 {
-	return (struct finding_place){ offset, st->line.number, offset - st->line.start + 1, st->r->records };
+	return (struct finding_place){ offset, st->line.number, offset - st->line.start + 1, st->r->records,
+		                       false };
 }
 
 static void report_line_end(struct dft_state *st)
@@ -69,11 +70,11 @@ static void report_line_end(struct dft_state *st)
 	if (l->comma && l->records > 0)
 		dft_tally_add(st, DFT_TRAILING_COMMAS, line_position(st, l->comma_at), SLICE_NONE);
 	if (l->skipped > 0)
-		finding_add_line(
-		    st->r->findings, &input_rules[INPUT_RULE_RECORD_LIMIT],
-		    (struct finding_place){ l->skip_start, l->number, l->skip_start - l->start + 1, 0 },
-		    "a record of %" PRIu64 " bytes was not checked: --max-record is %" PRIu64, l->skipped,
-		    st->r->max_record);
+		finding_add_line(st->r->findings, &input_rules[INPUT_RULE_RECORD_LIMIT],
+		                 (struct finding_place){ l->skip_start, l->number,
+		                                         l->skip_start - l->start + 1, 0, false },
+		                 "a record of %" PRIu64 " bytes was not checked: --max-record is %" PRIu64,
+		                 l->skipped, st->r->max_record);
 }
 
 static void read_newline(struct dft_state *st)
@@ -437,7 +438,8 @@ void dft_line_finish(struct dft_state *st)
 		                                                                : st->trailer_start),
 		           "members of the object after the array were not read");
 	if (st->r->records > 0 && (!st->opened || !st->closed))
-		dft_report(st, DFT_RULE_NO_BRACKETS, (struct finding_place){ 0, 1, 1, 0 }, "%s missing",
+		dft_report(st, DFT_RULE_NO_BRACKETS, (struct finding_place){ 0, 1, 1, 0, false },
+		           "%s missing",
 		           st->opened   ? "the closing ] is"
 		           : st->closed ? "the opening [ is"
 		                        : "the opening [ and the closing ] are");

@@ -288,19 +288,23 @@ void heph_counters_finish(struct heph_state *st)
 	st->gaps.ended = true;
 	drop_gaps(st);
 	if (s->missing > 0)
-		finding_add(st->r->findings, &heph_rules[HEPH_RULE_COUNTER_GAP],
-		            gap->offset + HEPH_AT_COUNTER, gap->record,
-		            "stream 0: %" PRIu64 " counter%s between %" PRIu32 " and %" PRIu32
-		            " missing; the first gap is from %" PRIu32 " to %" PRIu32,
-		            s->missing, s->missing == 1 ? "" : "s", s->lowest, s->highest, gap->first - 1,
-		            (uint32_t)(gap->first + gap->span));
+		finding_add_line(st->r->findings, &heph_rules[HEPH_RULE_COUNTER_GAP],
+		                 (struct finding_place){ .offset = gap->offset + HEPH_AT_COUNTER,
+		                                         .record = gap->record,
+		                                         .sums = true },
+		                 "stream 0: %" PRIu64 " counter%s between %" PRIu32 " and %" PRIu32
+		                 " missing; the first gap is from %" PRIu32 " to %" PRIu32,
+		                 s->missing, s->missing == 1 ? "" : "s", s->lowest, s->highest,
+		                 gap->first - 1, (uint32_t)(gap->first + gap->span));
 	if (s->any && s->lowest != 0)
 		add_late_shared(&st->counters);
 	if (late->count > 0)
-		finding_add(st->r->findings, &heph_rules[HEPH_RULE_COUNTER_START],
-		            late->offset + HEPH_AT_COUNTER, late->record,
-		            "stream %" PRIu64 " begins at counter %" PRIu64 "; %" PRIu64 " stream%s in all",
-		            late->before, late->now, late->count, late->count == 1 ? "" : "s");
+		finding_add_line(
+		    st->r->findings, &heph_rules[HEPH_RULE_COUNTER_START],
+		    (struct finding_place){
+		        .offset = late->offset + HEPH_AT_COUNTER, .record = late->record, .sums = true },
+		    "stream %" PRIu64 " begins at counter %" PRIu64 "; %" PRIu64 " stream%s in all",
+		    late->before, late->now, late->count, late->count == 1 ? "" : "s");
 }
 
 /* ---- epoch ---- */

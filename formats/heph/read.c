@@ -606,9 +606,11 @@ static void heph_end(struct reader *r)
 
 	heph_counters_finish(st);
 	if (t->count > 0)
-		finding_add(r->findings, &heph_rules[HEPH_RULE_ATTRIBUTE_REPEATED], t->offset, t->record,
-		            "attribute %s is repeated; %" PRIu64 " event%s in all", st->repeated_name.s,
-		            t->count, t->count == 1 ? "" : "s");
+		finding_add_line(
+		    r->findings, &heph_rules[HEPH_RULE_ATTRIBUTE_REPEATED],
+		    (struct finding_place){ .offset = t->offset, .record = t->record, .sums = true },
+		    "attribute %s is repeated; %" PRIu64 " event%s in all", st->repeated_name.s, t->count,
+		    t->count == 1 ? "" : "s");
 }
 
 /* ---- detection ---- */

@@ -44,7 +44,7 @@ void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char 
 		finding_add_line(st->r->findings, &ndjson_rules[rule],
 		                 (struct finding_place){ input_offset(in, at), st->number,
 		                                         (uint64_t)(at - in->p) + st->before + 1,
-		                                         st->r->records + 1 },
+		                                         st->r->records + 1, false },
 		                 "%s", text);
 }
 
@@ -475,7 +475,7 @@ static enum record_status pass_long_line(struct ndjson_reading *st, struct recor
 	st->lines += feed != NULL;
 	if (!st->too_long)
 		finding_add_line(st->r->findings, &input_rules[INPUT_RULE_RECORD_LIMIT],
-		                 (struct finding_place){ st->long_at, st->number, 0, st->r->records },
+		                 (struct finding_place){ st->long_at, st->number, 0, st->r->records, false },
 		                 "a line of %" PRIu64 " bytes was not checked: --max-record is %" PRIu64,
 		                 st->long_bytes, st->r->max_record);
 	return reader_pass_to(st->r, rec, end);

@@ -115,11 +115,10 @@ void finding_add_tally(struct findings *j, const struct rule *rule, const struct
 	va_start(ap, fmt);
 	vsnprintf(detail, sizeof detail, fmt, ap);
 	va_end(ap);
-	j->summing = true;
 	/* with a scope, some of the sum may be outside of it */
-	finding_add(j, rule, t->offset, t->record, "%s; %" PRIu64 " in %s", detail, t->count,
-	            j->left_out != NULL ? "the whole trace" : "all");
-	j->summing = false;
+	finding_add_line(
+	    j, rule, (struct finding_place){ .offset = t->offset, .record = t->record, .sums = true },
+	    "%s; %" PRIu64 " in %s", detail, t->count, j->left_out != NULL ? "the whole trace" : "all");
 }
 
 void finding_add_line(struct findings *j, const struct rule *rule, struct finding_place at, const char *fmt,
@@ -130,6 +129,7 @@ void finding_add_line(struct findings *j, const struct rule *rule, struct findin
 	if (j == NULL)
 		return;
 	va_start(ap, fmt);
+	j->summing = at.sums;
 	add_finding(j,
 	            (struct finding){ .rule = rule,
 	                              .offset = at.offset,
@@ -137,6 +137,7 @@ void finding_add_line(struct findings *j, const struct rule *rule, struct findin
 	                              .column = at.column,
 	                              .record = at.record },
 	            fmt, ap);
+	j->summing = false;
 	va_end(ap);
 }
 

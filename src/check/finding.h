@@ -36,14 +36,14 @@ void finding_add_v(struct findings *j, const struct rule *rule, uint64_t offset,
 /* For text formats.  line: from 1.  column: in bytes from 1; 0: the line as a whole. */
 struct finding_place {
 	uint64_t offset, line, column, record;
+	bool sums; /* the first of several places, which the finding sums up: a scope does not leave it out */
 };
 void finding_add_line(struct findings *j, const struct rule *rule, struct finding_place at, const char *fmt,
                       ...) PRINTF(4, 5);
 
 /* A mistake that is reported once: the number of times, place and values of the first.  Zero-initialise. */
 struct finding_tally {
-	uint64_t count, offset, record;
-	uint64_t now, before; /* values that disagree; 0 if unused */
+	uint64_t count, offset, record, now, before; /* now, before: values that disagree; 0 if unused */
 };
 
 static inline void finding_tally_add(struct finding_tally *t, uint64_t offset, uint64_t record, uint64_t now,

@@ -269,8 +269,8 @@ static void report(struct yaml_file *f, enum yaml_mistake which, uint32_t line, 
 		begin--;
 	finding_add_line(
 	    f->findings, rule,
-	    (struct finding_place){ (uint64_t)(at - f->text.p), line, (uint64_t)(at - begin) + 1, 0 }, "%s",
-	    text);
+	    (struct finding_place){ (uint64_t)(at - f->text.p), line, (uint64_t)(at - begin) + 1, 0, false },
+	    "%s", text);
 }
 
 void yaml_report_at(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column,

@@ -49,7 +49,8 @@ static void drop(struct recovery *rc, const char *to, enum ndjson_rule rule, con
 		return;
 	if (!is_dropping(rc))
 		finding_add_line(st->r->findings, &ndjson_rules[rule],
-		                 (struct finding_place){ rc->at, st->lines, 0, rc->r->records }, "%s", why);
+		                 (struct finding_place){ rc->at, st->lines, 0, rc->r->records, false }, "%s",
+		                 why);
 	recover_drop(rc, place(rc, to));
 	s->from = to;
 }

@@ -31,7 +31,7 @@ Test(finding_list, streams_are_passed_on_in_order)
 	findings_init(&j, "path", note, &s);
 	j.list = &k;
 	finding_add(&j, &a, 7, 0, "one");
-	finding_add_line(&j, &b, (struct finding_place){ 3, 5, 2, 0 }, "two %d", 2);
+	finding_add_line(&j, &b, (struct finding_place){ 3, 5, 2, 0, false }, "two %d", 2);
 	cr_expect_eq(s.n, 0);
 	j.list = NULL;
 	findings_pass_all(&j, &k);
