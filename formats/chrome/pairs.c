@@ -81,36 +81,15 @@ static bool read_own_number(const struct json_token *t, uint64_t *v)
 	return s.n > 2 && s.p[0] == '0' && s.p[1] == 'x' && json_hex(slice_of(s.p + 2, s.n - 2), v);
 }
 
-#define MAX_NUMBERS (1u << 19) /* known keys; beyond, the older half is forgotten */
-
-/* Rebuilds a table without the keys whose values are below `least`. */
-static bool drop_below(struct table64 *t, uint32_t least)
-{
-	struct table64 kept = { .slots = NULL };
-	bool ok = true;
-
-	for (size_t i = 0; ok && i <= t->mask; i++)
-		if (t->slots[i].value != TABLE_NONE && t->slots[i].value >= least)
-			ok = table64_put(&kept, t->slots[i].key, t->slots[i].value);
-	table64_free(ok ? t : &kept);
-	if (ok)
-		*t = kept;
-	return ok;
-}
+#define MAX_NUMBERS (1u << 19) /* known keys */
 
 /* Returns 1, 2, 3 ... in order of arrival: writers store close numbers cheaply. */
 static uint64_t number_of_key(struct chrome_reading *st, uint64_t key)
 {
-	const uint32_t known = table64_get(&st->arrows, key);
+	const uint32_t n = table64_number(&st->arrows, key, &st->narrows, MAX_NUMBERS);
 
-	if (known != TABLE_NONE)
-		return known;
-	if ((st->arrows.used >= MAX_NUMBERS && !drop_below(&st->arrows, st->narrows - MAX_NUMBERS / 2)) ||
-	    st->narrows == TABLE_NONE - 1 || !table64_put(&st->arrows, key, st->narrows + 1)) {
-		st->r->no_memory = true;
-		return 0;
-	}
-	return ++st->narrows;
+	st->r->no_memory |= n == 0;
+	return n;
 }
 
 uint64_t chrome_arrow_number(struct chrome_reading *st)
@@ -172,7 +151,7 @@ static void set_top(struct chrome_reading *st, const struct chrome_end *end, uin
 {
 	if (end->kind <= END_E)
 		st->tasks[end->task]->open = top;
-	else if ((st->open_keys.used > 4 * CHROME_MAX_OPEN && !drop_below(&st->open_keys, 1)) ||
+	else if ((st->open_keys.used > 4 * CHROME_MAX_OPEN && !table64_drop_below(&st->open_keys, 1)) ||
 	         !table64_put(&st->open_keys, end->key, top))
 		st->r->no_memory = true;
 }

@@ -92,6 +92,32 @@ uint32_t table64_element(struct table64 *t, uint64_t key, void *list, uint32_t *
 	return (*n)++;
 }
 
+bool table64_drop_below(struct table64 *t, uint32_t least)
+{
+	struct table64 kept = { .slots = NULL };
+	bool ok = true;
+
+	for (size_t i = 0; ok && t->slots != NULL && i <= t->mask; i++)
+		if (t->slots[i].value != TABLE_NONE && t->slots[i].value >= least)
+			ok = table64_put(&kept, t->slots[i].key, t->slots[i].value);
+	table64_free(ok ? t : &kept);
+	if (ok)
+		*t = kept;
+	return ok;
+}
+
+uint32_t table64_number(struct table64 *t, uint64_t key, uint32_t *n, uint32_t max)
+{
+	const uint32_t known = table64_get(t, key);
+
+	if (known != TABLE_NONE)
+		return known;
+	if ((t->used >= max && !table64_drop_below(t, *n - max / 2)) || *n == TABLE_NONE - 1 ||
+	    !table64_put(t, key, *n + 1))
+		return 0;
+	return ++*n;
+}
+
 void table64_free(struct table64 *t)
 {
 	free(t->slots);

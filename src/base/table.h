@@ -45,6 +45,13 @@ bool table64_put(struct table64 *t, uint64_t key, uint32_t value);
  * OOM, nothing changed.  list: see array_reserve(). */
 uint32_t table64_element(struct table64 *t, uint64_t key, void *list, uint32_t *n, uint32_t *cap, size_t size,
                          uint32_t max);
+
+/* Removes the keys whose values are below `least`.  Changes nothing on OOM. */
+bool table64_drop_below(struct table64 *t, uint32_t least);
+
+/* Returns the number of a key: 1, 2, 3 ... in order of arrival; *n is the last one.  Of more than `max` keys
+ * the older half is forgotten.  0: OOM, or no number is left. */
+uint32_t table64_number(struct table64 *t, uint64_t key, uint32_t *n, uint32_t max);
 void table64_free(struct table64 *t);
 
 struct tabletext_slot {

@@ -365,13 +365,10 @@ static void read_bind(struct pf_state *st, const struct pf_legacy *l, const stru
 /* The number of an arrow in order of arrival: its key differs in each run. */
 static uint64_t arrow_number(struct pf_state *st, uint64_t key)
 {
-	const uint32_t known = table64_get(&st->arrow_numbers, key);
+	const uint32_t n = table64_number(&st->arrow_numbers, key, &st->narrows, PF_MAX_ARROWS);
 
-	if (known != TABLE_NONE)
-		return known;
-	st->narrows++;
-	st->r->no_memory |= !table64_put(&st->arrow_numbers, key, st->narrows);
-	return st->narrows;
+	st->r->no_memory |= n == 0;
+	return n;
 }
 
 static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, struct pf_event *e)

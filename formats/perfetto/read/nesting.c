@@ -394,12 +394,36 @@ void pf_arrows_sort(struct pf_state *st)
 			active = !f->ends;
 		}
 	}
+	free(st->flow_ends);
+	st->flow_ends = NULL;
+	st->nflow_ends = st->flow_ends_cap = 0;
+}
+
+/* The quarter of PF_MAX_ARROWS uses in which an arrow is used now. */
+static uint32_t flow_age(const struct pf_state *st)
+{
+	return (uint32_t)(st->nflow_uses / (PF_MAX_ARROWS / 4)) + 1;
+}
+
+/* Of many arrows, those that are not active are forgotten, or the older half if most are active. */
+static void forget_flows(struct pf_state *st)
+{
+	const bool many = st->nactive > PF_MAX_ARROWS / 2;
+
+	if (many)
+		pf_report_limit(st, PF_FULL_ARROWS, "more than %u arrows are open: the oldest are forgotten",
+		                PF_MAX_ARROWS / 2);
+	st->r->no_memory |= !table64_drop_below(&st->flows, many ? flow_age(st) - 1 : 1);
+	st->nactive = st->flows.used;
 }
 
 void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step, bool legacy,
               const struct pf_event *e)
 {
-	const bool active = table64_get(&st->flows, key) == 1;
+	if (st->flows.used >= PF_MAX_ARROWS)
+		forget_flows(st);
+	const uint32_t age = table64_get(&st->flows, key);
+	const bool active = age != TABLE_NONE && age > 0;
 	const bool dropped = !legacy && e->kind == PF_NOTHING;
 	const uint64_t order = legacy ? 0 : st->flow_order++;
 
@@ -417,7 +441,9 @@ void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step,
 		pf_report(st, PF_RULE_FLOW_ALONE, "arrow %" PRIu64 " arrives and did not start", id);
 	/* a legacy step starts no arrow, and a legacy end closes none: several may follow */
 	const bool goes_on = step == PF_ARROW_OUT || (legacy ? active : step == PF_ARROW_STEP);
-	st->r->no_memory |= !table64_put(&st->flows, key, goes_on);
+	st->nactive += (size_t)goes_on - active;
+	st->r->no_memory |= !table64_put(&st->flows, key, goes_on ? flow_age(st) : 0);
+	st->nflow_uses++;
 	if (!active && step == PF_ARROW_STEP)
 		step = legacy ? PF_ARROW_IN : PF_ARROW_OUT;
 	if (!legacy && st->ahead != NULL && order < st->ahead->nflow_steps) {

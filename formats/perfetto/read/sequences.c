@@ -17,9 +17,10 @@ struct slice pf_trace_text(struct pf_state *st, struct slice s)
 	const char *const known = tabletext_key(&st->texts, s);
 	if (known != NULL)
 		return (struct slice){ known, s.n, textscan_slice(known, s.n).flags | SLICE_STAYS };
-	if (st->text_bytes + s.n > PF_MAX_TEXT) {
+	if (st->text_bytes + s.n > PF_MAX_TEXT || st->texts.used >= PF_MAX_TEXTS) {
 		pf_report_limit(st, PF_FULL_TEXT,
-		                "more than %u bytes of interned data: later texts are not kept", PF_MAX_TEXT);
+		                "more than %u bytes or %u texts of interned data: later texts are not kept",
+		                PF_MAX_TEXT, PF_MAX_TEXTS);
 		return SLICE_NONE;
 	}
 	struct slice copy = arena_copy(&st->r->trace->arena, s);

@@ -16,7 +16,8 @@
 #define PF_MAX_NESTED 100           /* depth of messages in a packet */
 #define PF_MAX_SEQUENCES 65536U
 #define PF_MAX_ENTRIES (1U << 22) /* interned, of all sequences at a time */
-#define PF_MAX_TEXT (128U << 20)  /* bytes of interned data, over the whole file */
+#define PF_MAX_TEXT (128U << 20)  /* bytes of interned data, over the whole file ... */
+#define PF_MAX_TEXTS (1U << 22)   /* ... and its different texts */
 #define PF_MAX_LATE 64U           /* uses of undefined entries, noted at a time */
 #define PF_MAX_TRACKS (1U << 20)
 #define PF_MAX_ANCESTORS 99 /* of a track, as in Perfetto */
@@ -37,6 +38,7 @@
 #define PF_MAX_EXTRA 8U               /* extra counter values of an event, as in Perfetto */
 #define PF_MAX_LATE_EVENTS (1U << 18) /* checked at the end; those beyond count as events */
 #define PF_MAX_FLOWS (1U << 22)       /* ends of arrows that a look-ahead sorts */
+#define PF_MAX_ARROWS (1U << 20)      /* arrows whose state or number is known at a time */
 /* Bytes of events that wait for earlier ones: a quarter of the usable memory, within these bounds. */
 #define PF_LEAST_WAITING (64U << 20)
 #define PF_MAX_WAITING (1U << 30)
@@ -53,6 +55,7 @@ enum pf_limit {
 	PF_FULL_TYPES = 256,
 	PF_FULL_CATEGORIES = 512,
 	PF_FULL_NAMES = 1024,
+	PF_FULL_ARROWS = 2048,
 };
 
 /* ---- rules ---- */
@@ -582,7 +585,9 @@ struct pf_state {
 	/* arrows */
 	struct table64 arrow_numbers; /* of legacy arrows, by their key */
 	uint32_t narrows;
-	struct table64 flows;          /* key -> 1: active */
+	struct table64 flows; /* key -> 0: not active; else flow_age() of its last use */
+	size_t nactive;       /* of them */
+	uint64_t nflow_uses;
 	struct pf_flow_end *flow_ends; /* in a look-ahead */
 	uint32_t *flow_steps; /* result of the look-ahead: 4 * arrows of the id before + enum pf_step */
 	uint32_t nflow_ends, flow_ends_cap, nflow_steps;

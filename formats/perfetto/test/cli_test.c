@@ -227,3 +227,73 @@ Test(perfetto_cli, an_interned_name_beyond_the_limit_is_not_reported_as_undefine
 	ran_free(&r);
 	text_free(&t);
 }
+
+/* Appends a packet of sequence 1 whose event, an instant, is the end of an arrow. */
+static void put_arrow(struct text *t, uint64_t ts, uint64_t id, bool ends)
+{
+	const size_t packet = wire_open(t, 1);
+	wire_number(t, 8, ts);               /* timestamp */
+	wire_number(t, 10, 1);               /* trusted_packet_sequence_id */
+	wire_number(t, 13, ts == 1 ? 1 : 2); /* sequence_flags */
+	const size_t event = wire_open(t, 11);
+	wire_number(t, 9, 3);               /* type: an instant */
+	wire_number(t, ends ? 42 : 36, id); /* terminating_flow_ids_old, flow_ids_old */
+	wire_close(t, event);
+	wire_close(t, packet);
+}
+
+/* From a pipe, as no look-ahead sorts the ends: arrow 0 is open from the first to the last event. */
+static void expect_arrows(uint64_t n, bool end, const char *last, bool limited)
+{
+	struct text t = { .p = NULL };
+
+	for (uint64_t ts = 1, id = 1; id <= n; id++) {
+		put_arrow(&t, ts++, id, false);
+		if (end)
+			put_arrow(&t, ts++, id, true);
+		if (id % 100000 == 1 || id == n)
+			put_arrow(&t, ts++, 0, false);
+	}
+	cr_assert_not(t.failed);
+	struct ran r = run_tool((const char *const[]){ "cat", "-q", "-", NULL }, t.p, t.n);
+	const char *const line = strrchr(r.out, '@');
+	cr_expect(line != NULL && strstr(line, last) != NULL, "%s", line);
+	ran_free(&r);
+	r = run_tool((const char *const[]){ "validate", "-", NULL }, t.p, t.n);
+	cr_expect_eq(strstr(r.out, "arrows are open: the oldest are forgotten [perfetto/limit]") != NULL,
+	             limited, "%s", r.out);
+	ran_free(&r);
+	text_free(&t);
+}
+
+Test(perfetto_cli, of_many_arrows_those_in_use_are_known)
+{
+	expect_arrows(1200000, true, "flow_step", false);
+	expect_arrows(1200000, false, "flow_step", true);
+}
+
+Test(perfetto_cli, different_texts_are_limited_also_if_the_state_is_cleared)
+{
+	const uint64_t n = (1U << 22) + 1;
+	struct text t = { .p = NULL };
+
+	for (uint64_t i = 0; i < n;) {
+		const size_t packet = wire_open(&t, 1);
+		wire_number(&t, 10, 1); /* trusted_packet_sequence_id */
+		wire_number(&t, 13, 1); /* sequence_flags: cleared */
+		const size_t interned = wire_open(&t, 12);
+		for (const uint64_t end = i + 4096; i < n && i < end; i++) {
+			const size_t entry = wire_open(&t, 6); /* frames */
+			wire_number(&t, 1, i % 4096 + 1);      /* iid */
+			wire_number(&t, 4, i);                 /* rel_pc */
+			wire_close(&t, entry);
+		}
+		wire_close(&t, interned);
+		wire_close(&t, packet);
+	}
+	cr_assert_not(t.failed);
+	struct ran r = run_tool((const char *const[]){ "validate", "-", NULL }, t.p, t.n);
+	cr_expect_not_null(strstr(r.out, "or 4194304 texts of interned data"), "%s", r.out);
+	ran_free(&r);
+	text_free(&t);
+}

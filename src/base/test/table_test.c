@@ -43,6 +43,28 @@ Test(table, elements_are_found_or_appended_up_to_a_limit)
 	table64_free(&t);
 }
 
+Test(table, of_numbered_keys_the_older_half_is_forgotten)
+{
+	enum { MAX = 40 };
+	struct table64 t = { 0 };
+	uint32_t n = 0;
+
+	cr_assert(table64_drop_below(&t, 7));
+	for (uint64_t key = 1; key <= 10 * MAX; key++) {
+		cr_assert_eq(table64_number(&t, key << 40, &n, MAX), key);
+		cr_assert_eq(table64_number(&t, key << 40, &n, MAX), key);
+		cr_assert_leq(t.used, MAX);
+		const uint64_t old = key > MAX / 2 ? key - MAX / 2 + 1 : 1;
+		cr_assert_eq(table64_get(&t, old << 40), old);
+	}
+	cr_assert_eq(table64_get(&t, (uint64_t)9 * MAX << 40), TABLE_NONE);
+	cr_assert(table64_drop_below(&t, n));
+	cr_assert_eq(t.used, 1);
+	n = TABLE_NONE - 1;
+	cr_assert_eq(table64_number(&t, 7, &n, MAX), 0, "no number is left");
+	table64_free(&t);
+}
+
 /* Few distinct keys, so that many are replaced; the list is searched from end to end. */
 Test(table, table64_against_a_list)
 {
