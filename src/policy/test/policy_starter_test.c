@@ -138,6 +138,7 @@ Test(policy_starter, schema_and_reader_agree)
 		"budgets: [{name: a, kind: instant, group: category, statistic: count, limit: 5}]",
 		"budgets: [{name: a, thread: b, statistic: p50, tolerance: 5%}]",
 		"budgets: [{name: a, group: all, statistic: p50, tolerance: 5%}]",
+		"budgets: [{name: a, kind: async, statistic: self, limit: 5ms}]",
 	};
 	char *const dir = make_folder(), path[1024];
 
