@@ -326,7 +326,7 @@ static void copy_free(void *state)
 
 const struct copier_ops dfw_copier_ops = {
 	.state_size = sizeof(struct dfw_copy),
-	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BYTES | COPIER_WHOLE,
+	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BYTES | COPIER_WHOLE | COPIER_SPARSE,
 	.open = copy_open,
 	.input = copy_input,
 	.record = copy_record,

@@ -78,6 +78,7 @@ struct convert_split {
 	uint64_t written, allowed; /* bytes of all parts so far, and their limit */
 	struct part_out *outs;     /* parts that are written with one pass */
 	uint32_t nouts, max_outs;
+	bool sparse;      /* COPIER_SPARSE applies */
 	struct text name; /* path of a file in the folder, with a NUL */
 	struct ledger total;
 };
@@ -88,6 +89,7 @@ struct part_out {
 	uint32_t number;    /* number in its name */
 	uint32_t from, end; /* range [from, end): parts of the plan, or units of SPLIT_SIZE */
 	uint64_t bytes;     /* size of the output */
+	bool omits;         /* the last batch had events of other parts only */
 	bool failed;
 };
 

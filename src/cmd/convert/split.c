@@ -192,15 +192,26 @@ static bool put_part(void *ctx, const char *file, const char *p, size_t n)
 
 /* ---- parts of one pass ---- */
 
-/* Calls `give` for each part, with the events of all other parts flagged as left out. */
+/* Calls `give` for each part, with the events of all other parts flagged as left out.  With COPIER_SPARSE, a
+ * part is not given adjacent batches without a record of its own, except for the first one. */
 static void for_each_part(struct convert *c, const struct batch *b,
                           void (*give)(struct part_out *, const struct batch *))
 {
 	const uint32_t *const parts = pipeline_parts(c->pipeline);
 	const struct convert_split *const s = &c->split;
+	uint32_t first = UINT32_MAX, last = 0; /* parts with events of the batch */
 
+	for (uint32_t i = 0; i < b->n && s->sparse && last != SPLIT_ALL; i++) {
+		const uint32_t part = b->events[i].phase == PHASE_STRUCTURE ? SPLIT_ALL : parts[i];
+		first = part == SPLIT_ALL ? 0 : part < first ? part : first;
+		last = part != SPLIT_NONE && part > last ? part : last;
+	}
 	for (uint32_t k = 0; k < s->nouts; k++) {
 		struct part_out *const out = &s->outs[k];
+		const bool omits = s->sparse && (last < out->from || first >= out->end);
+		if (omits && out->omits)
+			continue;
+		out->omits = omits;
 		for (uint32_t i = 0; i < b->n && !c->split.drops; i++) {
 			struct event *const e = &b->events[i];
 			const uint32_t part = e->phase == PHASE_STRUCTURE ? SPLIT_ALL : parts[i];
@@ -253,8 +264,11 @@ bool convert_split_begin(struct convert *c, struct pipeline *p)
 		ok = writing_begin(&out->writing, p, c->to, (struct writing_output){ put_part, out },
 		                   &options);
 	}
-	return ok && (s->routes || !writing_needs_survey(&s->outs[0].writing) ||
-	              record_marks_survey(p, survey_parts, c));
+	ok = ok && (s->routes || !writing_needs_survey(&s->outs[0].writing) ||
+	            record_marks_survey(p, survey_parts, c));
+	for (uint32_t k = 0; k < s->nouts; k++)
+		s->outs[k].omits = false; /* the first batch again */
+	return ok;
 }
 
 /* Ends the parts; written: all events were written. */
@@ -502,13 +516,13 @@ static bool write_routed(struct convert *c, const struct pipeline_job *job)
 
 /* ---- all parts ---- */
 
-/* The number of parts of one pass, bounded by memory: a writer may keep as many bytes of structure as the
- * trace has. */
-static uint32_t parts_at_once(const struct split *s)
+/* The number of parts of one pass, bounded by memory: unless COPIER_SPARSE applies, a writer may keep as many
+ * bytes of structure as the trace has. */
+static uint32_t parts_at_once(const struct convert_split *s)
 {
-	const uint64_t memory = UINT64_C(1) << 30, min = 4, max = 64, n = memory / (s->bytes + 1);
+	const uint64_t memory = UINT64_C(1) << 30, min = 4, max = 64, n = memory / (s->split.bytes + 1);
 
-	return (uint32_t)(n < min ? min : n > max ? max : n);
+	return (uint32_t)(n > max || s->sparse ? max : n < min ? min : n);
 }
 
 bool convert_split_write(struct convert *c)
@@ -524,7 +538,9 @@ bool convert_split_write(struct convert *c)
 	job.in.operands = &s->operands;
 	c->split.drops = job.choice.drops;
 	c->split.allowed = repeats_allow(s->bytes, c->max_repeat);
-	c->split.max_outs = job.choice.drops || !s->copies ? 1 : parts_at_once(s);
+	c->split.sparse =
+	    s->copies && (c->to->copier->modes & COPIER_SPARSE) != 0 && operands_count(&s->operands) == 1;
+	c->split.max_outs = job.choice.drops || !s->copies ? 1 : parts_at_once(&c->split);
 	if ((c->split.outs = calloc(c->split.max_outs, sizeof *c->split.outs)) == NULL) {
 		atomic_store(&c->writing.no_memory, true);
 		return false;
