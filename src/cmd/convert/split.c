@@ -193,7 +193,7 @@ static bool put_part(void *ctx, const char *file, const char *p, size_t n)
 /* ---- parts of one pass ---- */
 
 /* Calls `give` for each part, with the events of all other parts flagged as left out.  With COPIER_SPARSE, a
- * part is not given adjacent batches without a record of its own, except for the first one. */
+ * part gets no adjacent batches without a record of its own but the first. */
 static void for_each_part(struct convert *c, const struct batch *b,
                           void (*give)(struct part_out *, const struct batch *))
 {
