@@ -1,7 +1,7 @@
 /*
  * diff: both traces are read and sorted by time, each on a thread of its own, and then compared at the same
- * pace. compare/differ pairs and compares the events; memory is used for sorting and for events that wait for
- * a partner. Each difference is written when it is found (diff_report.c).
+ * pace.  compare/differ pairs and compares the events; memory is used for sorting and for events that wait
+ * for a partner.  Each difference is written when it is found (diff_report.c).
  */
 
 #include <errno.h>
@@ -48,7 +48,7 @@ struct diff {
 	struct pipeline *pipelines[DIFFER_SIDES];
 	struct pipeline_job jobs[DIFFER_SIDES];
 	struct workers *workers; /* that read the first batches; a slot is a side; NULL: the caller reads */
-	atomic_bool a_is_read;   /* its first batch */
+	atomic_bool a_is_read;   /* the first batch of DIFFER_A was requested: B shows its progress */
 	bool no_memory;
 };
 

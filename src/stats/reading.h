@@ -16,7 +16,7 @@ struct reading {
 	bool no_memory;
 };
 
-/* Keeps the first mistake for the file, or that memory ran out.  Return false. */
+/* Keep the first mistake of the file, or that memory ran out.  Both return false. */
 COLD bool reading_fail(struct reading *r, const char *at, const char *wrong);
 bool reading_no_memory(struct reading *r);
 

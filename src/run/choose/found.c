@@ -84,7 +84,7 @@ static void update_best(struct select_near *near, const char *text, struct slice
 	}
 }
 
-/* Adds a text to the first ones. */
+/* Adds a text to near->first, unless it is there. */
 static void add_first(struct select_near *near, const char *text)
 {
 	for (unsigned i = 0; i < near->n && i < FOUND_SHOWN; i++)
