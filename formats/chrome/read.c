@@ -36,8 +36,10 @@ struct finding_place chrome_place(struct chrome_reading *st, const char *at)
 		c->to = at;
 	}
 	const uint64_t offset = at == c->to ? c->offset : chrome_offset(st, at);
-	return (struct finding_place){ offset, c->line.number, offset - c->line.start + 1,
-		                       st->r->records + (st->where == CHROME_IN_EVENTS), false };
+	return (struct finding_place){ .offset = offset,
+		                       .line = c->line.number,
+		                       .column = offset - c->line.start + 1,
+		                       .record = st->r->records + (st->where == CHROME_IN_EVENTS) };
 }
 
 void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)

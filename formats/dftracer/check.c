@@ -309,10 +309,8 @@ static void check_id(struct dft_state *st, const struct dft_record *rec, struct 
 		dft_tally_record(st, DFT_IDS_REPEATED, rec, dft_top_text(rec, DFT_ID));
 		return;
 	}
-	if (f->process->ids == 0) {
-		f->process->id_at = dft_record_position(rec);
-		f->process->id_at.sums = true;
-	}
+	if (f->process->ids == 0)
+		f->process->id_at = dft_first_position(rec);
 	dft_count_id(f->process, f->id);
 }
 

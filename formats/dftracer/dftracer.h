@@ -474,7 +474,18 @@ struct dft_state {
 
 static inline struct finding_place dft_record_position(const struct dft_record *rec)
 {
-	return (struct finding_place){ rec->offset, rec->line, rec->column, rec->ordinal, false };
+	return (struct finding_place){
+		.offset = rec->offset, .line = rec->line, .column = rec->column, .record = rec->ordinal
+	};
+}
+
+/* Likewise of the first of several records, which one finding sums up. */
+static inline struct finding_place dft_first_position(const struct dft_record *rec)
+{
+	struct finding_place at = dft_record_position(rec);
+
+	at.sums = true;
+	return at;
 }
 
 /* Whether the next finding of the rule will be shown. */
@@ -487,9 +498,11 @@ static inline bool dft_shown(const struct dft_state *st, enum dft_rule rule)
 static inline struct finding_place dft_byte_position(const struct dft_record *rec, const char *at)
 {
 	const uint64_t into = (uint64_t)(at - rec->p);
+	struct finding_place place = dft_record_position(rec);
 
-	return (struct finding_place){ rec->offset + into, rec->line, rec->column + into, rec->ordinal,
-		                       false };
+	place.offset += into;
+	place.column += into;
+	return place;
 }
 
 /* Returns the position of a token of the record. */

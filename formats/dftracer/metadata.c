@@ -346,8 +346,7 @@ static void apply_start(struct dft_state *st, const struct dft_record *rec, cons
 	if (p != NULL) {
 		p->started = true;
 		p->starts++;
-		p->start = dft_record_position(rec);
-		p->start.sums = true;
+		p->start = dft_first_position(rec);
 	}
 	if ((st->r->want & WANT_TIMES) != 0)
 		add_args_as_meta(st, "start", rec, f);

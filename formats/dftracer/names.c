@@ -268,8 +268,7 @@ static const struct dft_name *use_name(struct dft_state *st, const struct dft_re
 	if (e == NULL || e->source == NAME_DEFINED)
 		return e;
 	if (e->uses == 0) {
-		e->first_use = dft_record_position(rec);
-		e->first_use.sums = true;
+		e->first_use = dft_first_position(rec);
 		e->order = st->sh->names.nused++;
 	}
 	e->uses += e->uses < UINT32_MAX;

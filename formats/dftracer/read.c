@@ -56,8 +56,10 @@ static bool find_line_end(struct dft_state *st, const char **e)
 /* Returns the position of an offset on the current line. */
 static inline struct finding_place line_position(const struct dft_state *st, uint64_t offset)
 {
-	return (struct finding_place){ offset, st->line.number, offset - st->line.start + 1, st->r->records,
-		                       false };
+	return (struct finding_place){ .offset = offset,
+		                       .line = st->line.number,
+		                       .column = offset - st->line.start + 1,
+		                       .record = st->r->records };
 }
 
 static void report_line_end(struct dft_state *st)
@@ -71,8 +73,9 @@ static void report_line_end(struct dft_state *st)
 		dft_tally_add(st, DFT_TRAILING_COMMAS, line_position(st, l->comma_at), SLICE_NONE);
 	if (l->skipped > 0)
 		finding_add_line(st->r->findings, &input_rules[INPUT_RULE_RECORD_LIMIT],
-		                 (struct finding_place){ l->skip_start, l->number,
-		                                         l->skip_start - l->start + 1, 0, false },
+		                 (struct finding_place){ .offset = l->skip_start,
+		                                         .line = l->number,
+		                                         .column = l->skip_start - l->start + 1 },
 		                 "a record of %" PRIu64 " bytes was not checked: --max-record is %" PRIu64,
 		                 l->skipped, st->r->max_record);
 }
@@ -438,7 +441,7 @@ void dft_line_finish(struct dft_state *st)
 		                                                                : st->trailer_start),
 		           "members of the object after the array were not read");
 	if (st->r->records > 0 && (!st->opened || !st->closed))
-		dft_report(st, DFT_RULE_NO_BRACKETS, (struct finding_place){ 0, 1, 1, 0, false },
+		dft_report(st, DFT_RULE_NO_BRACKETS, (struct finding_place){ .line = 1, .column = 1 },
 		           "%s missing",
 		           st->opened   ? "the closing ] is"
 		           : st->closed ? "the opening [ is"

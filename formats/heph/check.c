@@ -281,7 +281,6 @@ static void add_late_shared(struct heph_counters *all)
 void heph_counters_finish(struct heph_state *st)
 {
 	const struct heph_shared *const s = &st->counters.shared;
-	const struct finding_tally *const late = &st->counters.late_start;
 	const struct heph_gap *const gap = &st->gaps.first;
 
 	st->r->lost += s->missing;
@@ -298,13 +297,10 @@ void heph_counters_finish(struct heph_state *st)
 		                 gap->first - 1, (uint32_t)(gap->first + gap->span));
 	if (s->any && s->lowest != 0)
 		add_late_shared(&st->counters);
-	if (late->count > 0)
-		finding_add_line(
-		    st->r->findings, &heph_rules[HEPH_RULE_COUNTER_START],
-		    (struct finding_place){
-		        .offset = late->offset + HEPH_AT_COUNTER, .record = late->record, .sums = true },
-		    "stream %" PRIu64 " begins at counter %" PRIu64 "; %" PRIu64 " stream%s in all",
-		    late->before, late->now, late->count, late->count == 1 ? "" : "s");
+	struct finding_tally late = st->counters.late_start;
+	late.offset += HEPH_AT_COUNTER;
+	finding_add_tally(st->r->findings, &heph_rules[HEPH_RULE_COUNTER_START], &late,
+	                  "stream %" PRIu64 " begins at counter %" PRIu64, late.before, late.now);
 }
 
 /* ---- epoch ---- */

@@ -602,15 +602,10 @@ static void heph_close(struct reader *r)
 static void heph_end(struct reader *r)
 {
 	struct heph_state *const st = r->state;
-	const struct finding_tally *const t = &st->repeated;
 
 	heph_counters_finish(st);
-	if (t->count > 0)
-		finding_add_line(
-		    r->findings, &heph_rules[HEPH_RULE_ATTRIBUTE_REPEATED],
-		    (struct finding_place){ .offset = t->offset, .record = t->record, .sums = true },
-		    "attribute %s is repeated; %" PRIu64 " event%s in all", st->repeated_name.s, t->count,
-		    t->count == 1 ? "" : "s");
+	finding_add_tally(r->findings, &heph_rules[HEPH_RULE_ATTRIBUTE_REPEATED], &st->repeated,
+	                  "attribute %s is repeated in an event", st->repeated_name.s);
 }
 
 /* ---- detection ---- */

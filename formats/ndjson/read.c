@@ -42,9 +42,10 @@ void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char 
 		add_fault(st, rule, at, text);
 	else
 		finding_add_line(st->r->findings, &ndjson_rules[rule],
-		                 (struct finding_place){ input_offset(in, at), st->number,
-		                                         (uint64_t)(at - in->p) + st->before + 1,
-		                                         st->r->records + 1, false },
+		                 (struct finding_place){ .offset = input_offset(in, at),
+		                                         .line = st->number,
+		                                         .column = (uint64_t)(at - in->p) + st->before + 1,
+		                                         .record = st->r->records + 1 },
 		                 "%s", text);
 }
 
@@ -475,7 +476,8 @@ static enum record_status pass_long_line(struct ndjson_reading *st, struct recor
 	st->lines += feed != NULL;
 	if (!st->too_long)
 		finding_add_line(st->r->findings, &input_rules[INPUT_RULE_RECORD_LIMIT],
-		                 (struct finding_place){ st->long_at, st->number, 0, st->r->records, false },
+		                 (struct finding_place){
+		                     .offset = st->long_at, .line = st->number, .record = st->r->records },
 		                 "a line of %" PRIu64 " bytes was not checked: --max-record is %" PRIu64,
 		                 st->long_bytes, st->r->max_record);
 	return reader_pass_to(st->r, rec, end);

@@ -486,7 +486,7 @@ void say_crossing(const struct options *o, const char *path, const struct select
 	       f->crossing == 1 ? "is" : "are");
 }
 
-void say_no(const char *path, const char *what, struct slice field)
+void say_no_field(const char *path, const char *what, struct slice field)
 {
 	char space[MESSAGE_SPACE];
 	struct text t = text_start(space, sizeof space);

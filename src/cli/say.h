@@ -74,9 +74,9 @@ enum exit_status say_selected(const struct options *o, const char *path, const s
 /* States the number of spans of a copied selection that cross the time window and were not cut. */
 void say_crossing(const struct options *o, const char *path, const struct select_found *found);
 
-/* Warns of a field that is probably misspelt.  what: "event has a field", for `no event has a field "FIELD"`.
+/* Warns of a field that nothing has, as if misspelt: `no WHAT "FIELD"`.  what: such as "event has a field".
  */
-void say_no(const char *path, const char *what, struct slice field);
+void say_no_field(const char *path, const char *what, struct slice field);
 
 /* ---- losses, and traces as a whole ---- */
 

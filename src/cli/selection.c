@@ -133,7 +133,7 @@ bool duration_with_unit(const char *s, uint64_t *ns)
 
 /* ---- conditions ---- */
 
-/* What a row is for: a kind of condition, or one of these. */
+/* Values of cmd_option.at: enum select_kind, and these. */
 enum { TAKES_SINCE = SELECT_KINDS, TAKES_UNTIL, TAKES_EDGES, TAKES_NOT, TAKES_FAIL_ON_EMPTY };
 #define TO_SELECT(what) 0, OPTION_SELECT, .at = what
 

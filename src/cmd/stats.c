@@ -118,10 +118,10 @@ static void say_lacking(const struct stats *s, const char *path)
 {
 	for (unsigned i = 0; i < s->by.n; i++)
 		if (groups_lacks_field(s, i))
-			say_no(path, "event has a field", slice_str(s->by.columns[i].head + 4));
+			say_no_field(path, "event has a field", slice_str(s->by.columns[i].head + 4));
 	if (groups_lacks_field(s, s->by.n) || (s->summed > 0 && !s->summed_number))
-		say_no(path, s->summed > 0 ? "span has a number in the field" : "span has a field",
-		       s->sum_of);
+		say_no_field(path, s->summed > 0 ? "span has a number in the field" : "span has a field",
+		             s->sum_of);
 }
 
 static void refuse_every(struct stats_run *run, const char *path, const struct stats *s)

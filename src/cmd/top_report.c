@@ -271,5 +271,5 @@ void top_report(struct top_run *run, struct top *t)
 	report_out_put(&r->out, &r->text);
 	for (unsigned i = 0; i < run->fields.n && t->items.arrived > 0; i++)
 		if ((t->lacking >> i & 1) != 0)
-			say_no(t->path, "event has a field", run->fields.names[i]);
+			say_no_field(t->path, "event has a field", run->fields.names[i]);
 }

@@ -28,7 +28,7 @@ static bool add_name(struct by_name *t, struct slice name, uint64_t key)
 
 struct by_name_row *by_name_row(struct by_name *t, struct slice name)
 {
-	/* mostly that of the other side, which was counted last */
+	/* heads are mostly equal: the name was counted last for the other side */
 	if (t->last < t->n && t->last + 1 < BY_NAME_MAX && name.n < BY_NAME_MAX_TEXT &&
 	    slice_equal(t->rows[t->last].name, name))
 		return &t->rows[t->last];
@@ -77,7 +77,7 @@ static unsigned head_differences(struct differ *d)
 		                      .event = { &a->batch->events[a->at], &b->batch->events[b->at] },
 		                      .fields = { &d->rules.fields[DIFFER_A], &d->rules.fields[DIFFER_B] },
 		                      .ignore = d->rules.ignore };
-	/* of most pairs, own identities are not needed */
+	/* own identities are hashes of names: not made for equal tracks */
 	const bool track = (d->rules.ignore & PART_TRACK) == 0 && !wide_hash_equal(a->track, b->track) &&
 	                   !tracks_equal(a->track, own_track(a), b->track, own_track(b));
 

@@ -28,8 +28,8 @@ enum copier_modes {
 	                     * other pass */
 	COPIER_GAPS = 128,  /* if records are omitted and times not moved: plain events that are left out need
 	                     * not be passed */
-	COPIER_SPARSE = 256, /* of one input, adjacent events that are left out need not be passed, except for
-	                      * the first one; the state takes some MiB at most */
+	COPIER_SPARSE = 256, /* with one input: of adjacent events that are left out, only the first must be
+	                      * passed; the state takes some MiB at most */
 };
 
 /* For formats that count their records, or store the time of each record in a field.  format.recounted names

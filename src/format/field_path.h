@@ -16,8 +16,7 @@ struct path_value {
 	char text[PATH_TEXT];
 };
 
-/* Returns NULL if there is none, or the path has no dot.  The result is a value of the fields, or to->value.
- */
+/* Returns a value of the fields, or &to->value; NULL: there is none, or the path has no dot. */
 const struct value *field_path_find(const struct field *f, uint32_t n, struct slice path,
                                     struct path_value *to);
 

@@ -53,9 +53,9 @@ void columns_time(struct columns *c, uint128 ns);     /* text_time_short() */
  * width 0: no limit. */
 void columns_print(struct columns *c, struct text *out, unsigned width);
 
-/* Appends the table in text, Markdown or HTML below its title (NULL: none, but in HTML), and the number of
- * rows that are not shown, and frees it.  rows: number of all rows, more than 0 but in HTML.  An HTML table
- * scrolls; its numbers have the class "n", names "t". */
+/* Appends the table in text, Markdown or HTML below its title, and the number of rows that are not
+ * shown, and frees it.  title: NULL: none, in HTML "table".  rows: number of all rows; 0 in HTML only.  An
+ * HTML table scrolls; its numbers have the class "n", names "t". */
 void columns_end(struct columns *c, struct text *out, enum report_form form, const char *title, size_t rows,
                  size_t shown, unsigned width);
 

@@ -571,10 +571,8 @@ static bool has_track(const struct policy_verdict *v, struct slice name, enum tr
 static void check_tracks(const struct policy_verdict *v, const struct policy_tracks *t, enum track_kind kind)
 {
 	const enum policy_rule rule = kind == TRACK_THREAD ? POLICY_RULE_THREADS : POLICY_RULE_PROCESSES;
-	const char *const what = kind == TRACK_THREAD ? "thread" : "process", *const all =
-	                                                                          kind == TRACK_THREAD
-	                                                                              ? "threads"
-	                                                                              : "processes";
+	const char *const what = kind == TRACK_THREAD ? "thread" : "process";
+	const char *const all = kind == TRACK_THREAD ? "threads" : "processes";
 	const struct trace *const trace = v->run->trace;
 	uint64_t n = kind == TRACK_THREAD ? v->watch->stats.tracks : 0;
 	struct quoted q;

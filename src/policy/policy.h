@@ -208,7 +208,7 @@ uint32_t policy_file_overrides(const struct policy_file *f, const char *path);
 /* ---- a baseline: the output of an earlier `tracetool stats --format json` (baseline.c) ---- */
 
 #define BASELINE_MAX_BYTES ((size_t)64 << 20)
-/* Of all inputs.  Besides the text, a row takes some 150 bytes of memory, 350 with further percentiles. */
+/* Rows of all inputs.  Memory of a row: 150 bytes, 350 with further percentiles, in addition to the text. */
 #define BASELINE_MAX_ROWS 500000U
 
 struct policy_baseline;

@@ -267,10 +267,11 @@ static void report(struct yaml_file *f, enum yaml_mistake which, uint32_t line, 
 	const char *begin = at;
 	while (begin > f->text.p && begin[-1] != '\n')
 		begin--;
-	finding_add_line(
-	    f->findings, rule,
-	    (struct finding_place){ (uint64_t)(at - f->text.p), line, (uint64_t)(at - begin) + 1, 0, false },
-	    "%s", text);
+	finding_add_line(f->findings, rule,
+	                 (struct finding_place){ .offset = (uint64_t)(at - f->text.p),
+	                                         .line = line,
+	                                         .column = (uint64_t)(at - begin) + 1 },
+	                 "%s", text);
 }
 
 void yaml_report_at(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column,

@@ -48,9 +48,10 @@ static void drop(struct recovery *rc, const char *to, enum ndjson_rule rule, con
 	if (to == s->from)
 		return;
 	if (!is_dropping(rc))
-		finding_add_line(st->r->findings, &ndjson_rules[rule],
-		                 (struct finding_place){ rc->at, st->lines, 0, rc->r->records, false }, "%s",
-		                 why);
+		finding_add_line(
+		    st->r->findings, &ndjson_rules[rule],
+		    (struct finding_place){ .offset = rc->at, .line = st->lines, .record = rc->r->records },
+		    "%s", why);
 	recover_drop(rc, place(rc, to));
 	s->from = to;
 }

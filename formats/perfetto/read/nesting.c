@@ -405,7 +405,7 @@ static uint32_t flow_age(const struct pf_state *st)
 	return (uint32_t)(st->nflow_uses / (PF_MAX_ARROWS / 4)) + 1;
 }
 
-/* Of many arrows, those that are not active are forgotten, or the older half if most are active. */
+/* Bounds the table of arrows: removes those that have ended or, if most are open, the older half. */
 static void forget_flows(struct pf_state *st)
 {
 	const bool many = st->nactive > PF_MAX_ARROWS / 2;

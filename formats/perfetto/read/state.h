@@ -585,9 +585,9 @@ struct pf_state {
 	/* arrows */
 	struct table64 arrow_numbers; /* of legacy arrows, by their key */
 	uint32_t narrows;
-	struct table64 flows; /* key -> 0: not active; else flow_age() of its last use */
-	size_t nactive;       /* of them */
-	uint64_t nflow_uses;
+	struct table64 flows;          /* key -> 0: not active; else flow_age() of its last use */
+	size_t nactive;                /* active ones in `flows` */
+	uint64_t nflow_uses;           /* calls of pf_arrow() */
 	struct pf_flow_end *flow_ends; /* in a look-ahead */
 	uint32_t *flow_steps; /* result of the look-ahead: 4 * arrows of the id before + enum pf_step */
 	uint32_t nflow_ends, flow_ends_cap, nflow_steps;

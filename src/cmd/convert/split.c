@@ -192,6 +192,12 @@ static bool put_part(void *ctx, const char *file, const char *p, size_t n)
 
 /* ---- parts of one pass ---- */
 
+/* Returns the part of the i-th event: SPLIT_ALL of structure. */
+static uint32_t part_of(const struct batch *b, const uint32_t *parts, uint32_t i)
+{
+	return b->events[i].phase == PHASE_STRUCTURE ? SPLIT_ALL : parts[i];
+}
+
 /* Calls `give` for each part, with the events of all other parts flagged as left out.  With COPIER_SPARSE, a
  * part gets no adjacent batches without a record of its own but the first. */
 static void for_each_part(struct convert *c, const struct batch *b,
@@ -202,7 +208,7 @@ static void for_each_part(struct convert *c, const struct batch *b,
 	uint32_t first = UINT32_MAX, last = 0; /* parts with events of the batch */
 
 	for (uint32_t i = 0; i < b->n && s->sparse && last != SPLIT_ALL; i++) {
-		const uint32_t part = b->events[i].phase == PHASE_STRUCTURE ? SPLIT_ALL : parts[i];
+		const uint32_t part = part_of(b, parts, i);
 		first = part == SPLIT_ALL ? 0 : part < first ? part : first;
 		last = part != SPLIT_NONE && part > last ? part : last;
 	}
@@ -214,7 +220,7 @@ static void for_each_part(struct convert *c, const struct batch *b,
 		out->omits = omits;
 		for (uint32_t i = 0; i < b->n && !c->split.drops; i++) {
 			struct event *const e = &b->events[i];
-			const uint32_t part = e->phase == PHASE_STRUCTURE ? SPLIT_ALL : parts[i];
+			const uint32_t part = part_of(b, parts, i);
 			if (part == SPLIT_ALL || (part >= out->from && part < out->end))
 				e->flags &= (uint8_t)~EVENT_LEFT_OUT;
 			else
@@ -267,7 +273,7 @@ bool convert_split_begin(struct convert *c, struct pipeline *p)
 	ok = ok && (s->routes || !writing_needs_survey(&s->outs[0].writing) ||
 	            record_marks_survey(p, survey_parts, c));
 	for (uint32_t k = 0; k < s->nouts; k++)
-		s->outs[k].omits = false; /* the first batch again */
+		s->outs[k].omits = false; /* the copy begins with the first batch again */
 	return ok;
 }
 

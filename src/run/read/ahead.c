@@ -26,10 +26,10 @@ struct ahead {
 	struct stage stage; /* with the reading stage in `from` */
 	struct gate gate;
 	pthread_t thread;
-	bool running;   /* there is a thread; for the other stages */
-	bool stopped;   /* likewise: no more batches */
-	unsigned first; /* batches read without a thread */
-	const bool *raw;
+	bool running;    /* there is a thread; for the other stages */
+	bool stopped;    /* likewise: no more batches */
+	unsigned first;  /* batches read without a thread */
+	const bool *raw; /* see ahead_new() */
 	pthread_mutex_t lock;
 	pthread_cond_t calm;  /* for the other stages: a batch was put, or the reader waits */
 	pthread_cond_t go_on; /* for the reader */

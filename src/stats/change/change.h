@@ -65,7 +65,7 @@ struct change_side {
 	struct stats joint; /* of all runs */
 };
 
-/* The numbers of a group of a side; the first ones are judged. */
+/* Numbers of a group on one side; those below CHANGE_METRICS are judged. */
 enum change_metric {
 	CHANGE_TOTAL, /* ns */
 	CHANGE_P50,
