@@ -249,6 +249,19 @@ static void survey_event(struct copier *c, const struct batch *b, const struct e
 			}
 }
 
+/* The first events of each class are not skipped: readers ignore later descriptions of the class. */
+static bool copy_skips(const struct copier *c, const struct event *e, struct slice bytes)
+{
+	const struct htw_copy *const copy = c->state;
+
+	if (c->closure == NULL)
+		return true;
+	const bool is_known_order = load_u64(bytes.p + ht_time_at(copy->wire), copy->big) == e->ts;
+	const uint32_t known =
+	    table64_get(&copy->classes, load_u32(bytes.p + ht_class_id_at(copy->wire), copy->big));
+	return is_known_order && known != TABLE_NONE && (known & USED) != 0;
+}
+
 static void copy_survey(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
 	struct htw_copy *const copy = c->state;
@@ -388,5 +401,6 @@ const struct copier_ops htw_copier_ops = {
 	.input = copy_input,
 	.record = copy_record,
 	.survey = copy_survey,
+	.skips = copy_skips,
 	.free = copy_free,
 };

@@ -396,10 +396,12 @@ static bool ensure_file(struct ovw_state *st, uint64_t number, struct chunk *chu
 static void select_record(struct ovw_state *st, const struct event *e, struct slice bytes,
                           struct chunk *chunk)
 {
+	const bool left_out = e->phase != PHASE_STRUCTURE && (e->flags & EVENT_LEFT_OUT) != 0;
+
 	ovw_select_mark(st, e, bytes, chunk);
 	if (lacks_data(e, bytes))
 		ovw_lose(chunk, OVW_JUMBO_LEFT_OUT, e->offset);
-	else if (!ovw_select_omits(e, bytes.p) && ensure_file(st, e->dur, chunk))
+	else if ((!left_out || ovw_select_needs(bytes.p)) && ensure_file(st, e->dur, chunk))
 		ovw_select_event(st, e, bytes, chunk);
 }
 
@@ -455,6 +457,11 @@ static void copy_record(struct copier *c, const struct batch *b, const struct ev
 	}
 }
 
+static bool copy_skips(const struct copier *c, const struct event *e, struct slice bytes)
+{
+	return bytes.n > 0 && !ovw_select_needs(bytes.p) && !ovw_is_mark(bytes.p);
+}
+
 static bool copy_passed(struct copier *c, const struct event *e, struct slice bytes)
 {
 	const bool named = ensure_file(c->state, e->dur, c->chunk);
@@ -492,6 +499,7 @@ const struct copier_ops ovw_copier_ops = {
 	.open = copy_open,
 	.record = copy_record,
 	.passed = copy_passed,
+	.skips = copy_skips,
 	.end = copy_end,
 	.free = copy_free,
 };

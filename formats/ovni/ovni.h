@@ -654,8 +654,9 @@ void ovw_select_file(struct ovw_state *st, uint64_t number, const char *file, st
  * after one that is written: the mark then lasts too long.  No effect for other records. */
 void ovw_select_mark(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk);
 
-/* Whether no selected record needs this one; p: the record. */
-bool ovw_select_omits(const struct event *e, const char *p);
+/* Whether selected records may need this event, and whether it sets a mark; p: the record. */
+bool ovw_select_needs(const char *p);
+bool ovw_is_mark(const char *p);
 
 /* Writes or retains a record of a stream with a file. */
 void ovw_select_event(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk);

@@ -198,15 +198,19 @@ void ovw_select_file(struct ovw_state *st, uint64_t number, const char *file, st
 	count_waiting(st, s, content.n, chunk);
 }
 
-bool ovw_select_omits(const struct event *e, const char *p)
+bool ovw_select_needs(const char *p)
 {
-	return e->phase != PHASE_STRUCTURE && (e->flags & EVENT_LEFT_OUT) != 0 && !is_definition(p) &&
-	       !is_thread_state(p);
+	return is_definition(p) || is_thread_state(p);
+}
+
+bool ovw_is_mark(const char *p)
+{
+	return is_code(p, "OM=");
 }
 
 void ovw_select_mark(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
 {
-	if (e->phase == PHASE_STRUCTURE || bytes.n < OVNI_EVENT_SIZE + 12 || !is_code(bytes.p, "OM="))
+	if (e->phase == PHASE_STRUCTURE || bytes.n < OVNI_EVENT_SIZE + 12 || !ovw_is_mark(bytes.p))
 		return;
 	struct ovw_waiting *const s = find_waiting(st, e->dur, chunk);
 	if (s == NULL)

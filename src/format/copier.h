@@ -28,8 +28,6 @@ enum copier_modes {
 	                     * other pass */
 	COPIER_GAPS = 128,  /* if records are omitted and times not moved: plain events that are left out need
 	                     * not be passed */
-	COPIER_SPARSE = 256, /* with one input: of adjacent events that are left out, only the first must be
-	                      * passed; the state takes some MiB at most */
 };
 
 /* For formats that count their records, or store the time of each record in a field.  format.recounted names
@@ -67,6 +65,10 @@ struct copier_ops {
 	 * events are selected, as definitions may precede the events that need them.  NULL: there is no such
 	 * pass. */
 	void (*survey)(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes);
+	/* Whether an event that is left out need not be passed to `record` or `survey`, if it follows another
+	 * one that is left out; depends only on records that are passed to all copiers of a split.  NULL:
+	 * all are passed. */
+	bool (*skips)(const struct copier *c, const struct event *e, struct slice bytes);
 	void (*end)(struct copier *c); /* writes the end of the output; NULL: it has none */
 	struct slice empty; /* a file without events, written if no record is selected; none if some records
 	                     * are always selected */

@@ -293,6 +293,11 @@ static void copy_survey(struct copier *c, const struct batch *b, const struct ev
 		dfw_survey_record(&copy->selection, &copy->parser, e, bytes);
 }
 
+static bool copy_skips(const struct copier *c, const struct event *e, struct slice bytes)
+{
+	return true;
+}
+
 static void copy_end(struct copier *c)
 {
 	struct dfw_copy *const copy = c->state;
@@ -326,11 +331,12 @@ static void copy_free(void *state)
 
 const struct copier_ops dfw_copier_ops = {
 	.state_size = sizeof(struct dfw_copy),
-	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BYTES | COPIER_WHOLE | COPIER_SPARSE,
+	.modes = COPIER_SELECTS | COPIER_RUNS | COPIER_BYTES | COPIER_WHOLE,
 	.open = copy_open,
 	.input = copy_input,
 	.record = copy_record,
 	.survey = copy_survey,
+	.skips = copy_skips,
 	.end = copy_end,
 	.empty = SLICE_LIT("[\n]\n"),
 	.free = copy_free,

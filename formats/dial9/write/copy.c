@@ -241,6 +241,12 @@ static void copy_record(struct copier *c, const struct batch *b, const struct ev
 		copy_unselected(c, b, e, bytes);
 }
 
+/* Times of events are differences, so --rebase needs all of them. */
+static bool copy_skips(const struct copier *c, const struct event *e, struct slice bytes)
+{
+	return !c->run->rebased;
+}
+
 static void copy_end(struct copier *c)
 {
 	if (c->selected)
@@ -263,6 +269,7 @@ const struct copier_ops d9w_copier_ops = {
 	.input = copy_input,
 	.record = copy_record,
 	.passed = copy_passed,
+	.skips = copy_skips,
 	.end = copy_end,
 	.free = copy_free,
 };

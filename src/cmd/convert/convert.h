@@ -64,6 +64,15 @@ bool convert_check_names(struct convert *c);
 
 /* ---- --split ---- */
 
+/* The records of a batch that a part gets, if its copier can do without events of other parts. */
+struct split_choice {
+	bool common[PIPELINE_BATCH_EVENTS];            /* by event: all parts get it */
+	uint32_t first, last;                          /* parts with events of the batch */
+	uint32_t brief[PIPELINE_BATCH_EVENTS], nbrief; /* indexes of events for all other parts */
+	struct event events[PIPELINE_BATCH_EVENTS];    /* those of one part */
+	struct slice bytes[PIPELINE_BATCH_EVENTS];
+};
+
 /* --split: the output is a folder of parts; each part is a whole trace. */
 struct convert_split {
 	struct split split;        /* by == SPLIT_NOT: the output is one trace */
@@ -78,8 +87,9 @@ struct convert_split {
 	uint64_t written, allowed; /* bytes of all parts so far, and their limit */
 	struct part_out *outs;     /* parts that are written with one pass */
 	uint32_t nouts, max_outs;
-	bool sparse;      /* COPIER_SPARSE applies */
-	struct text name; /* path of a file in the folder, with a NUL */
+	struct split_choice *choice; /* NULL: each part gets all records */
+	uint64_t common_bytes;       /* of records that each part of the last pass got */
+	struct text name;            /* path of a file in the folder, with a NUL */
 	struct ledger total;
 };
 
@@ -89,7 +99,7 @@ struct part_out {
 	uint32_t number;    /* number in its name */
 	uint32_t from, end; /* range [from, end): parts of the plan, or units of SPLIT_SIZE */
 	uint64_t bytes;     /* size of the output */
-	bool omits;         /* the last batch had events of other parts only */
+	bool omits;         /* the last record that it got is left out of it */
 	bool failed;
 };
 

@@ -198,34 +198,86 @@ static uint32_t part_of(const struct batch *b, const uint32_t *parts, uint32_t i
 	return b->events[i].phase == PHASE_STRUCTURE ? SPLIT_ALL : parts[i];
 }
 
-/* Calls `give` for each part, with the events of all other parts flagged as left out.  With COPIER_SPARSE, a
- * part gets no adjacent batches without a record of its own but the first. */
+static bool is_of(uint32_t part, const struct part_out *out)
+{
+	return part == SPLIT_ALL || (part >= out->from && part < out->end);
+}
+
+static void flag_left_out(struct event *e, bool left_out)
+{
+	e->flags &= (uint8_t)~EVENT_LEFT_OUT;
+	e->flags |= left_out ? EVENT_LEFT_OUT : 0;
+}
+
+/* Finds the records of a batch that parts without events of their own get. */
+static void prepare_choice(struct convert_split *s, const struct batch *b, const uint32_t *parts)
+{
+	struct split_choice *const x = s->choice;
+	bool left_out = false;
+
+	x->nbrief = x->last = 0;
+	x->first = UINT32_MAX;
+	for (uint32_t i = 0; i < b->n; i++) {
+		const uint32_t part = part_of(b, parts, i);
+		const bool is_common =
+		    part == SPLIT_ALL || !writing_skips(&s->outs[0].writing, &b->events[i], b->bytes[i]);
+		x->common[i] = is_common;
+		s->common_bytes += is_common ? b->bytes[i].n : 0;
+		if (is_common || !left_out)
+			x->brief[x->nbrief++] = i;
+		left_out = part != SPLIT_ALL;
+		if (left_out && part != SPLIT_NONE) {
+			x->first = part < x->first ? part : x->first;
+			x->last = part > x->last ? part : x->last;
+		}
+	}
+}
+
+/* Returns the records of a batch that a part gets: its own, those that all parts get, and the first of
+ * adjacent other ones. */
+static struct batch choose_records(const struct convert_split *s, const struct batch *b,
+                                   const uint32_t *parts, struct part_out *out)
+{
+	struct split_choice *const x = s->choice;
+	const bool is_brief = x->last < out->from || x->first >= out->end;
+	const uint32_t n = is_brief ? x->nbrief : b->n;
+	struct batch chosen = *b;
+
+	chosen.events = x->events;
+	chosen.bytes = x->bytes;
+	chosen.n = 0;
+	for (uint32_t k = 0; k < n; k++) {
+		const uint32_t i = is_brief ? x->brief[k] : k;
+		const bool left_out = !is_of(part_of(b, parts, i), out);
+		if (left_out && out->omits && !x->common[i])
+			continue;
+		out->omits = left_out;
+		x->events[chosen.n] = b->events[i];
+		x->bytes[chosen.n] = b->bytes[i];
+		flag_left_out(&x->events[chosen.n++], left_out);
+	}
+	return chosen;
+}
+
+/* Calls `give` for each part, with the events of all other parts flagged as left out, or without them. */
 static void for_each_part(struct convert *c, const struct batch *b,
                           void (*give)(struct part_out *, const struct batch *))
 {
 	const uint32_t *const parts = pipeline_parts(c->pipeline);
-	const struct convert_split *const s = &c->split;
-	uint32_t first = UINT32_MAX, last = 0; /* parts with events of the batch */
+	struct convert_split *const s = &c->split;
 
-	for (uint32_t i = 0; i < b->n && s->sparse && last != SPLIT_ALL; i++) {
-		const uint32_t part = part_of(b, parts, i);
-		first = part == SPLIT_ALL ? 0 : part < first ? part : first;
-		last = part != SPLIT_NONE && part > last ? part : last;
-	}
+	if (s->choice != NULL)
+		prepare_choice(s, b, parts);
 	for (uint32_t k = 0; k < s->nouts; k++) {
 		struct part_out *const out = &s->outs[k];
-		const bool omits = s->sparse && (last < out->from || first >= out->end);
-		if (omits && out->omits)
+		if (s->choice != NULL) {
+			const struct batch chosen = choose_records(s, b, parts, out);
+			if (chosen.n > 0)
+				give(out, &chosen);
 			continue;
-		out->omits = omits;
-		for (uint32_t i = 0; i < b->n && !c->split.drops; i++) {
-			struct event *const e = &b->events[i];
-			const uint32_t part = part_of(b, parts, i);
-			if (part == SPLIT_ALL || (part >= out->from && part < out->end))
-				e->flags &= (uint8_t)~EVENT_LEFT_OUT;
-			else
-				e->flags |= EVENT_LEFT_OUT;
 		}
+		for (uint32_t i = 0; i < b->n && !s->drops; i++)
+			flag_left_out(&b->events[i], !is_of(part_of(b, parts, i), out));
 		give(out, b);
 	}
 }
@@ -298,6 +350,17 @@ static bool end_parts(struct convert *c, bool written)
 
 /* ---- copies of records ---- */
 
+#define MAX_OUTS 64U
+
+/* The number of parts of one pass, bounded by memory: a copier may keep the bytes of all records that it gets
+ * and that are not of its part. */
+static uint32_t parts_at_once(uint64_t bytes)
+{
+	const uint64_t memory = UINT64_C(1) << 30, min = 4, n = memory / (bytes + 1);
+
+	return (uint32_t)(n > MAX_OUTS ? MAX_OUTS : n < min ? min : n);
+}
+
 /* Findings were reported in the first pass; only failures of a later pass are new. */
 static void report_failure(void *ctx, const struct findings *j, const struct finding *f)
 {
@@ -322,6 +385,7 @@ static bool copy_parts(struct convert *c, struct pipeline_job *job)
 
 	for (uint32_t k = 0; k < s->nouts; k++)
 		s->outs[k].bytes = 0;
+	s->common_bytes = 0;
 	if (s->is_again) {
 		pipeline_close(c->pipeline);
 		job->to.sink = report_failure;
@@ -340,6 +404,8 @@ static bool copy_parts(struct convert *c, struct pipeline_job *job)
 	const bool written = end_parts(c, status == STAGE_END && s->outs[0].writing.begun && !s->failed);
 	pipeline_end(c->pipeline);
 	s->is_again = true;
+	if (s->choice != NULL)
+		s->max_outs = parts_at_once(s->common_bytes);
 	if (written && s->split.is_changed)
 		say_of(c->in[0], "changed while it was read");
 	return written && !s->split.is_changed && !s->split.no_memory;
@@ -522,13 +588,15 @@ static bool write_routed(struct convert *c, const struct pipeline_job *job)
 
 /* ---- all parts ---- */
 
-/* The number of parts of one pass, bounded by memory: unless COPIER_SPARSE applies, a writer may keep as many
- * bytes of structure as the trace has. */
-static uint32_t parts_at_once(const struct convert_split *s)
+/* Whether parts get only some records.  Of several inputs, those that need to know where each begins get all.
+ */
+static bool can_choose(const struct convert *c)
 {
-	const uint64_t memory = UINT64_C(1) << 30, min = 4, max = 64, n = memory / (s->split.bytes + 1);
+	const struct split *const s = &c->split.split;
+	const struct copier_ops *const ops = c->to->copier;
 
-	return (uint32_t)(n > max || s->sparse ? max : n < min ? min : n);
+	return s->copies && ops->skips != NULL &&
+	       (operands_count(&s->operands) == 1 || (ops->input == NULL && ops->survey == NULL));
 }
 
 bool convert_split_write(struct convert *c)
@@ -544,10 +612,13 @@ bool convert_split_write(struct convert *c)
 	job.in.operands = &s->operands;
 	c->split.drops = job.choice.drops;
 	c->split.allowed = repeats_allow(s->bytes, c->max_repeat);
-	c->split.sparse =
-	    s->copies && (c->to->copier->modes & COPIER_SPARSE) != 0 && operands_count(&s->operands) == 1;
-	c->split.max_outs = job.choice.drops || !s->copies ? 1 : parts_at_once(&c->split);
-	if ((c->split.outs = calloc(c->split.max_outs, sizeof *c->split.outs)) == NULL) {
+	const bool at_once = s->copies && !job.choice.drops, chooses = at_once && can_choose(c);
+	/* before the first pass, nothing is known of events that all parts get: COPIER_FILES has these */
+	const bool few = chooses && (c->to->copier->modes & COPIER_FILES) == 0;
+	c->split.max_outs = at_once ? parts_at_once(few ? s->structure : s->bytes) : 1;
+	c->split.outs = calloc(at_once ? MAX_OUTS : 1, sizeof *c->split.outs);
+	c->split.choice = chooses ? calloc(1, sizeof *c->split.choice) : NULL;
+	if (c->split.outs == NULL || (chooses && c->split.choice == NULL)) {
 		atomic_store(&c->writing.no_memory, true);
 		return false;
 	}
@@ -573,6 +644,7 @@ void convert_split_free(struct convert_split *s)
 	split_free(&s->split);
 	free(s->out);
 	free(s->outs);
+	free(s->choice);
 	text_free(&s->name);
 	ledger_free(&s->total);
 }

@@ -421,6 +421,8 @@ static void mark_batch(struct select_stage *st, const struct batch *b)
 		const struct event *const e = &b->events[i];
 		if (e->phase == PHASE_STRUCTURE) {
 			record_marks_add(marks, b, i, splits ? SPLIT_ALL : 0);
+			if (splits && i + 1 < b->n && e[1].offset > e->offset)
+				st->choice->split->structure += e[1].offset - e->offset;
 			continue;
 		}
 		see(st, b, i);

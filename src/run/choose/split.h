@@ -43,6 +43,7 @@ struct split {
 	bool selects;         /* not all events are selected */
 	uint64_t first;       /* ns, of TIME */
 	uint64_t bytes;       /* of all inputs, unpacked */
+	uint64_t structure;   /* bytes of these records, about */
 	const char **parts;   /* their names: "part-00003", "pid-17-tid-18"; only words and numbers */
 	uint32_t nparts, parts_cap;
 	/* SPLIT_SIZE only: number of events in each fixed-size range of the inputs, in order of reading.

@@ -322,6 +322,12 @@ bool writing_survey(void *writing, const struct batch *b)
 	return true;
 }
 
+bool writing_skips(const struct writing *w, const struct event *e, struct slice bytes)
+{
+	/* the first record of an input is that at offset 0, see begins_input() */
+	return e->offset != 0 && (e->flags & EVENT_LONG) == 0 && w->to->copier->skips(&w->copier, e, bytes);
+}
+
 static bool open_output(struct writing *w)
 {
 	const struct copier_ops *const copier = w->to->copier;
