@@ -66,8 +66,8 @@ struct copier_ops {
 	 * pass. */
 	void (*survey)(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes);
 	/* Whether an event that is left out need not be passed to `record` or `survey`, if it follows another
-	 * one that is left out; depends only on records that are passed to all copiers of a split.  NULL:
-	 * all are passed. */
+	 * one that is left out.  Depends on the event alone or, if there is `survey`, also on earlier records
+	 * that were passed to all copiers of a split.  NULL: all are passed. */
 	bool (*skips)(const struct copier *c, const struct event *e, struct slice bytes);
 	void (*end)(struct copier *c); /* writes the end of the output; NULL: it has none */
 	struct slice empty; /* a file without events, written if no record is selected; none if some records

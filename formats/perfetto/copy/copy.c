@@ -568,6 +568,20 @@ static void copy_survey(struct copier *c, const struct batch *b, const struct ev
 	c->chunk->text.failed |= copy->states.failed || copy->names.failed;
 }
 
+static bool copy_skips(const struct copier *c, const struct event *e, struct slice bytes)
+{
+	const struct pfc_copy *const copy = c->state;
+	struct slice frame, content;
+	struct pfc_packet k;
+
+	if ((c->run->rebased && !copy->moves) || !pf_next_frame(&bytes, &frame, &content) || bytes.n > 0)
+		return false;
+	pfc_packet(&k, content);
+	return pfc_is_plain(&copy->states, &k) && !pfc_has_state(&k) &&
+	       (copy->copying ||
+	        pfc_names_nothing(&copy->names, pfc_sequence_of(&copy->states, &k), &k, e->ts));
+}
+
 /* ---- the copier ---- */
 
 static bool copy_open(struct copier *c)
@@ -650,6 +664,7 @@ const struct copier_ops perfetto_copier_ops = {
 	.input = copy_input,
 	.record = copy_record,
 	.survey = copy_survey,
+	.skips = copy_skips,
 	.end = copy_end,
 	.empty = SLICE_LIT(EMPTY_PACKET),
 	.free = copy_free,

@@ -112,6 +112,9 @@ bool pfc_ends_nothing(const struct pfc_states *all, const struct pf_legacy *l);
 /* Whether the packet's timestamp is a difference. */
 bool pfc_is_incremental(const struct pfc_states *all, const struct pfc_packet *k);
 
+/* Whether a packet with nothing but an event leaves the state of its sequence, which is known, as it is. */
+bool pfc_is_plain(const struct pfc_states *all, const struct pfc_packet *k);
+
 /* Returns the clock of the packet's timestamp; 0: that of the trace. */
 uint32_t pfc_clock_of(const struct pfc_states *all, const struct pfc_packet *k);
 
@@ -229,6 +232,10 @@ void pfc_survey_interned(struct pfc_names *names, const struct pfc_sequence *q, 
 void pfc_survey_descriptor(struct pfc_names *names, struct slice s);
 void pfc_survey_event(struct pfc_names *names, const struct pfc_sequence *q, const struct pfc_packet *k,
                       uint64_t ts, bool copied);
+
+/* Whether the event names no track: an earlier event of its track is known. */
+bool pfc_names_nothing(const struct pfc_names *names, const struct pfc_sequence *q,
+                       const struct pfc_packet *k, uint64_t ts);
 
 /* Whether the packet, which is left out, is a state that may end one in the copy. */
 bool pfc_ends_state(const struct pfc_names *names, const struct pfc_states *states,

@@ -105,6 +105,16 @@ void pfc_survey_event(struct pfc_names *names, const struct pfc_sequence *q, con
 		n->name = te->name.p != NULL ? retain(names, te->name) : SLICE_NONE;
 }
 
+bool pfc_names_nothing(const struct pfc_names *names, const struct pfc_sequence *q,
+                       const struct pfc_packet *k, uint64_t ts)
+{
+	const uint64_t uuid = pfc_track_of(k, q);
+	const uint32_t known = table64_get(&names->index, pfc_track_key(names, uuid));
+
+	return uuid == 0 || k->te.type == PF_EVENT_END ||
+	       (known != TABLE_NONE && names->list[known].ts <= ts);
+}
+
 void pfc_survey_interned(struct pfc_names *names, const struct pfc_sequence *q, const struct pfc_packet *k)
 {
 	if (q == NULL || !q->valid)

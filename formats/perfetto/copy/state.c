@@ -305,6 +305,19 @@ static void apply_event(struct pfc_states *all, struct pfc_sequence *q, const st
 		apply_counters(all, q, k, copied, carry);
 }
 
+bool pfc_is_plain(const struct pfc_states *all, const struct pfc_packet *k)
+{
+	const struct pf_event_fields *const te = &k->te;
+	const bool is_event = k->event.p != NULL && te->type >= PF_EVENT_BEGIN &&
+	                      te->type <= PF_EVENT_INSTANT && te->legacy.p == NULL &&
+	                      te->nextra[0] + te->nextra[1] == 0;
+	const bool has_other = k->descriptor.p != NULL || k->thread.p != NULL || k->streaming.p != NULL ||
+	                       k->snapshot.p != NULL || k->zlib.p != NULL || k->zstd.p != NULL;
+
+	return is_event && !has_other && te->time != 1 && te->thread_time != 1 &&
+	       te->instruction_count != 1 && pfc_sequence_of(all, k) != NULL && !pfc_is_incremental(all, k);
+}
+
 static void apply_streaming(struct pfc_sequence *q, struct slice s, bool copied, struct pfc_carry *carry)
 {
 	struct pf_wire w = pf_wire_on(s);

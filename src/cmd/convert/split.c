@@ -210,18 +210,22 @@ static void flag_left_out(struct event *e, bool left_out)
 }
 
 /* Finds the records of a batch that parts without events of their own get. */
-static void prepare_choice(struct convert_split *s, const struct batch *b, const uint32_t *parts)
+static void prepare_choice(struct convert_split *s, const struct batch *b, const uint32_t *parts,
+                           bool surveys)
 {
 	struct split_choice *const x = s->choice;
-	bool left_out = false;
+	const struct writing *const w = &s->outs[0].writing;
+	const bool has_state = w->to->copier->survey != NULL;
+	bool left_out = false, is_old = false; /* is_old: a record that changes the state precedes */
 
 	x->nbrief = x->last = 0;
 	x->first = UINT32_MAX;
 	for (uint32_t i = 0; i < b->n; i++) {
 		const uint32_t part = part_of(b, parts, i);
 		const bool is_common =
-		    part == SPLIT_ALL || !writing_skips(&s->outs[0].writing, &b->events[i], b->bytes[i]);
+		    part == SPLIT_ALL || is_old || !writing_skips(w, surveys, &b->events[i], b->bytes[i]);
 		x->common[i] = is_common;
+		is_old |= is_common && has_state;
 		s->common_bytes += is_common ? b->bytes[i].n : 0;
 		if (is_common || !left_out)
 			x->brief[x->nbrief++] = i;
@@ -259,6 +263,11 @@ static struct batch choose_records(const struct convert_split *s, const struct b
 	return chosen;
 }
 
+static void give_survey(struct part_out *out, const struct batch *b)
+{
+	writing_survey(&out->writing, b);
+}
+
 /* Calls `give` for each part, with the events of all other parts flagged as left out, or without them. */
 static void for_each_part(struct convert *c, const struct batch *b,
                           void (*give)(struct part_out *, const struct batch *))
@@ -267,7 +276,7 @@ static void for_each_part(struct convert *c, const struct batch *b,
 	struct convert_split *const s = &c->split;
 
 	if (s->choice != NULL)
-		prepare_choice(s, b, parts);
+		prepare_choice(s, b, parts, give == give_survey);
 	for (uint32_t k = 0; k < s->nouts; k++) {
 		struct part_out *const out = &s->outs[k];
 		if (s->choice != NULL) {
@@ -280,11 +289,6 @@ static void for_each_part(struct convert *c, const struct batch *b,
 			flag_left_out(&b->events[i], !is_of(part_of(b, parts, i), out));
 		give(out, b);
 	}
-}
-
-static void give_survey(struct part_out *out, const struct batch *b)
-{
-	writing_survey(&out->writing, b);
 }
 
 static bool survey_parts(void *ctx, const struct batch *b)

@@ -322,10 +322,12 @@ bool writing_survey(void *writing, const struct batch *b)
 	return true;
 }
 
-bool writing_skips(const struct writing *w, const struct event *e, struct slice bytes)
+bool writing_skips(const struct writing *w, bool surveys, const struct event *e, struct slice bytes)
 {
-	/* the first record of an input is that at offset 0, see begins_input() */
-	return e->offset != 0 && (e->flags & EVENT_LONG) == 0 && w->to->copier->skips(&w->copier, e, bytes);
+	/* before the first record of the survey or of the copy, the state is that of no record of it */
+	const bool begun = w->copying == !surveys && w->input > 0;
+
+	return begun && (e->flags & EVENT_LONG) == 0 && w->to->copier->skips(&w->copier, e, bytes);
 }
 
 static bool open_output(struct writing *w)

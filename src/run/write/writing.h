@@ -75,8 +75,9 @@ bool writing_begin(struct writing *w, struct pipeline *p, const struct format *t
 bool writing_needs_survey(const struct writing *w);
 bool writing_survey(void *writing, const struct batch *b);
 
-/* Whether the copier of a split can do without an event of another part: copier_ops.skips. */
-bool writing_skips(const struct writing *w, const struct event *e, struct slice bytes);
+/* Whether the copier of a split can do without an event of another part: copier_ops.skips.
+ * surveys: in the survey. */
+bool writing_skips(const struct writing *w, bool surveys, const struct event *e, struct slice bytes);
 
 /* Takes over the batch. */
 bool writing_put(struct writing *w, struct batch *b);
