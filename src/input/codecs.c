@@ -374,7 +374,7 @@ static enum unpack_result stop_zstd(struct unpack_io *io, size_t error)
 		step = UNPACK_TOO_LARGE;
 		break;
 	case ZSTD_error_checksum_wrong:
-		text = "zstd stream is damaged: wrong checksum before";
+		text = "zstd stream is damaged: wrong checksum after";
 		break;
 	case ZSTD_error_dictionary_wrong:
 		text = "zstd stream needs a dictionary near";

@@ -147,16 +147,9 @@ static enum input_packing packing_of(const char *p, size_t n)
 	                     "7zXZ",
 	                     6) == 0)
 		return INPUT_XZ;
-	/* zstd may begin with skippable frames: one of 16 magic numbers, a size, that many bytes. */
-	while (n >= 8 && (load_u32(p, false) & 0xfffffff0U) == 0x184d2a50U) {
-		const size_t size = load_u32(p + 4, false);
-
-		if (size > n - 8)
-			return INPUT_PLAIN;
-		p += 8 + size;
-		n -= 8 + size;
-	}
-	return n >= 4 && load_u32(p, false) == 0xfd2fb528U ? INPUT_ZSTD : INPUT_PLAIN;
+	/* zstd may begin with skippable frames of any size: one of 16 magic numbers. */
+	const uint32_t magic = n >= 4 ? load_u32(p, false) : 0;
+	return magic == 0xfd2fb528U || (magic & 0xfffffff0U) == 0x184d2a50U ? INPUT_ZSTD : INPUT_PLAIN;
 }
 
 static bool start_mapped(struct input *in, struct input_mapping *m)

@@ -24,6 +24,10 @@ Test(input_unpack, through_pipes)
 			pid_t pid;
 
 			packed.n = 0;
+			if (zstd && portion >= 100) { /* a frame to be skipped that no pipe gives at once */
+				put(&packed, "\x50\x2a\x4d\x18\x80\x84\x1e\0", 8);
+				put(&packed, text.p, 2000000);
+			}
 			for (size_t half = 0; half < 2; half++) {
 				if (zstd)
 					put_zstd(&packed, text.p + n / 2 * half, n / 2, 3);
