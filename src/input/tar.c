@@ -141,8 +141,8 @@ static void read_file(struct tar_entry *e, const char *block, uint64_t size)
 	e->more_map = e->kind == TAR_SPARSE && block[MAP_MORE] != 0;
 	if (type >= '1' && type <= '6') /* no data follows, even if there is a size */
 		e->size = 0;
-	else if (e->kind == TAR_FILE && n > 0 && e->name[n - 1] == '/' && e->size == 0)
-		e->kind = TAR_FOLDER; /* V7 had no types */
+	else if (e->kind == TAR_FILE && e->size == 0 && (n > 0 ? e->name[n - 1] == '/' : !e->has.name))
+		e->kind = TAR_FOLDER; /* V7 had no types; "./" is stored as no name */
 	else if (e->kind == TAR_FILE)
 		while (n > 0 && e->name[n - 1] == '/') /* it has data, so it is no folder */
 			e->name[--n] = '\0';

@@ -106,6 +106,12 @@ Test(cmd_tar, names_and_damage)
 	add(m, "short", '0', trace, n);
 	add_zeros(m, 2);
 	expect("stats", dir, m, m->n, 0, "crosses first");
+	/* the folder itself, as V7 has it */
+	m->n = 0;
+	add(m, "./", '\0', NULL, 0);
+	add(m, "./a.htdump", '\0', trace, n);
+	add_zeros(m, 2);
+	expect("stats", dir, m, m->n, 0, "crosses first");
 	/* links are not followed, and there is nothing else */
 	m->n = 0;
 	add(m, "z.htdump", '2', NULL, 0);
