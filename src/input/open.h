@@ -202,7 +202,7 @@ void input_tree_free(struct input_tree *t);
  * The archive is read to its end, also after blocks of zeros, as another archive may follow.
  */
 
-/* Names that readers need, without folders.  ctx must outlive the archive. */
+/* Names that readers need, without folders.  ctx is used until the files are listed. */
 struct input_names {
 	bool (*wanted)(void *ctx, const char *name); /* files to be listed */
 	bool (*beside)(void *ctx, const char *name); /* files that are only opened, next to a listed file */

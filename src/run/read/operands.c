@@ -206,14 +206,21 @@ void trace_groups_free(struct trace_groups *g)
 
 /* ---- listing ---- */
 
-static bool wants_name(void *format, const char *name)
+static bool wants_name(const struct format *format, const char *name)
 {
 	return format_wants_name(format, name) || format_of_sidecar(format, name) != NULL;
 }
 
-static bool opens_auxiliary(void *format, const char *name)
+struct first_listing {
+	const struct format *from;
+	bool has_common; /* a file has a common suffix, and is not wanted */
+};
+
+static bool opens_auxiliary(void *listing, const char *name)
 {
-	return format_opens_auxiliary(format, name);
+	const struct first_listing *const l = listing;
+
+	return format_opens_auxiliary(l != NULL ? l->from : NULL, name);
 }
 
 /* Includes names of formats, so that entries with such a name that cannot be read are reported. */
@@ -298,38 +305,6 @@ static void pass_over_others(struct operand *o, const struct format *from)
 	input_tree_add_problem(t, o->path, INPUT_NO_TRACE, text);
 }
 
-#define LOOKED_AT 32 /* files of common suffixes beside traces of other suffixes */
-
-static bool wants_common_name(void *ctx, const char *name)
-{
-	return format_wants_common_name(name) && !wants_name(ctx, name);
-}
-
-/* Reports traces that are not read, as the folder has traces of other suffixes. */
-static void report_beside(struct operand *o)
-{
-	struct input_tree t = { .n = 0 };
-	char why[600];
-	size_t n = 0, first = 0;
-
-	input_tree_list(&t, o->path, wants_common_name, NULL);
-	for (size_t i = 0; i < t.n && i < LOOKED_AT; i++) {
-		if (!is_trace(o, NULL, t.paths[i], false, &t.no_memory))
-			continue;
-		first = n++ == 0 ? i : first;
-	}
-	if (n > 0) {
-		(void)snprintf(
-		    why, sizeof why,
-		    "left out: traces of suffixes that other programs use, too, beside others (%zu%s); "
-		    "the first is %.300s; name them, or their format with --from, to have them read",
-		    n, t.n > LOOKED_AT ? " or more" : "", t.paths[first]);
-		input_tree_add_problem(&o->tree, o->path, INPUT_PASSED, why);
-	}
-	o->tree.no_memory |= t.no_memory;
-	input_tree_free(&t);
-}
-
 /* Lists the files of a folder or archive. */
 static void list_names(struct operand *o, bool (*wanted)(void *ctx, const char *name), void *ctx)
 {
@@ -341,6 +316,45 @@ static void list_names(struct operand *o, bool (*wanted)(void *ctx, const char *
 	if (o->archive != NULL)
 		input_archive_list(o->archive, &o->tree);
 	o->tree.no_memory |= o->archive == NULL;
+}
+
+static void free_listing(struct operand *o)
+{
+	input_tree_free(&o->tree);
+	input_archive_close(o->archive);
+}
+
+#define LOOKED_AT 32 /* files of common suffixes beside traces of other suffixes */
+
+static bool wants_common_name(void *ctx, const char *name)
+{
+	return format_wants_common_name(name) && !wants_name(ctx, name);
+}
+
+/* Reports traces that are not read, as the folder has traces of other suffixes. */
+static void report_beside(struct operand *o)
+{
+	struct operand common = { .path = o->path };
+	const struct input_tree *const t = &common.tree;
+	char why[600];
+	size_t n = 0, first = 0;
+
+	list_names(&common, wants_common_name, NULL);
+	for (size_t i = 0; i < t->n && i < LOOKED_AT; i++) {
+		if (!is_trace(&common, NULL, t->paths[i], false, &common.tree.no_memory))
+			continue;
+		first = n++ == 0 ? i : first;
+	}
+	if (n > 0) {
+		(void)snprintf(
+		    why, sizeof why,
+		    "left out: traces of suffixes that other programs use, too, beside others (%zu%s); "
+		    "the first is %.300s; name them, or their format with --from, to have them read",
+		    n, t->n > LOOKED_AT ? " or more" : "", t->paths[first]);
+		input_tree_add_problem(&o->tree, o->path, INPUT_PASSED, why);
+	}
+	o->tree.no_memory |= t->no_memory;
+	free_listing(&common);
 }
 
 /* Whether the folder was listed as a whole: a new list would find the same problems. */
@@ -358,8 +372,7 @@ static bool is_listed(const struct input_tree *t)
 static void list_common(struct operand *o, const struct format *from, bool any)
 {
 	if (from == NULL && o->tree.n == 0 && is_listed(&o->tree)) {
-		input_tree_free(&o->tree);
-		input_archive_close(o->archive);
+		free_listing(o);
 		*o = (struct operand){ .path = o->path, .folder = true };
 		list_names(o, wants_any_name, NULL);
 		pass_over_others(o, NULL);
@@ -369,11 +382,6 @@ static void list_common(struct operand *o, const struct format *from, bool any)
 		report_beside(o);
 	}
 }
-
-struct first_listing {
-	struct format *from;
-	bool has_common; /* a file has a common suffix, and is not wanted */
-};
 
 static bool wants_name_noted(void *ctx, const char *name)
 {
@@ -386,20 +394,12 @@ static bool wants_name_noted(void *ctx, const char *name)
 
 static void list_operand(struct operand *o, const struct format *format, const char *path)
 {
-	/* callbacks have a pointer without const; they only read the format */
-	union {
-		const struct format *format;
-		struct format *ctx;
-	} from = { .format = format };
-	struct first_listing l = { .from = from.ctx };
+	struct first_listing l = { .from = format };
 
 	*o = (struct operand){ .path = path, .folder = input_is_folder(path) || input_is_archive(path) };
 	if (!o->folder)
 		return;
-	if (input_is_folder(path))
-		input_tree_list(&o->tree, path, wants_name_noted, &l);
-	else
-		list_names(o, wants_name, from.ctx); /* o->archive keeps from.ctx, so not &l */
+	list_names(o, wants_name_noted, &l);
 	list_common(o, format, l.has_common);
 }
 
@@ -425,10 +425,8 @@ bool operands_borrow(struct operands *o, const struct operand *list, size_t n, c
 
 void operands_free(struct operands *o)
 {
-	for (size_t i = 0; i < o->n && !o->borrowed; i++) {
-		input_tree_free(&o->list[i].tree);
-		input_archive_close(o->list[i].archive);
-	}
+	for (size_t i = 0; i < o->n && !o->borrowed; i++)
+		free_listing(&o->list[i]);
 	free(o->list);
 	*o = (struct operands){ .n = 0 };
 }
