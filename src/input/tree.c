@@ -72,6 +72,26 @@ static void add_todo(struct walk *w, char *path)
 
 /* ---- files that are left out ---- */
 
+/* Whether the name, in lower case, is that of an archive, or of a wanted file that is packed by a program
+ * whose files are not unpacked.  Changes the name. */
+static bool is_packed(char *lower, bool (*wanted)(void *ctx, const char *name), void *ctx)
+{
+	static const char *const archives[] = { ".zip", ".7z", ".rar", ".tbz2" }, *const packers[] = {
+		".bz2", ".lz4", ".lzma", ".lz", ".z", ".br"
+	};
+	char *const suffix = strrchr(lower, '.');
+
+	for (size_t i = 0; suffix != NULL && i < sizeof archives / sizeof archives[0]; i++)
+		if (strcmp(suffix, archives[i]) == 0)
+			return true;
+	for (size_t i = 0; suffix != NULL && i < sizeof packers / sizeof packers[0]; i++)
+		if (strcmp(suffix, packers[i]) == 0) {
+			*suffix = '\0';
+			return input_is_archive(lower) || wanted(ctx, lower);
+		}
+	return input_is_archive(lower);
+}
+
 void input_passed_note(struct input_passed *p, bool (*wanted)(void *ctx, const char *name), void *ctx,
                        const char *path, const char *name)
 {
@@ -86,7 +106,7 @@ void input_passed_note(struct input_passed *p, bool (*wanted)(void *ctx, const c
 		lower[i] = (char)(is_upper ? name[i] - 'A' + 'a' : name[i]);
 		upper |= is_upper;
 	}
-	const bool archive = input_is_archive(lower);
+	const bool archive = is_packed(lower, wanted, ctx);
 	if (!archive && (!upper || !wanted(ctx, lower)))
 		return;
 	if (p->archives + p->upper == 0)
@@ -101,11 +121,11 @@ void input_passed_report(const struct input_passed *p, struct input_tree *t, con
 
 	if (p->archives + p->upper == 0)
 		return;
-	snprintf(
-	    why, sizeof why,
-	    "left out: archives in it (%zu), files whose suffix is not in lower case (%zu); the first is "
-	    "%s; name them to have them read, unpacked if they lie in an archive",
-	    p->archives, p->upper, p->first);
+	snprintf(why, sizeof why,
+	         "left out: archives and files of other packers in it (%zu), files whose suffix is not in "
+	         "lower case (%zu); the first is "
+	         "%s; name them to have them read, unpacked if they lie in an archive",
+	         p->archives, p->upper, p->first);
 	input_tree_add_problem(t, path, INPUT_PASSED, why);
 }
 
