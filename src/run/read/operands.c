@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/os.h"
 #include "format/registry.h"
 
 /* ---- trace groups ---- */
@@ -233,6 +234,13 @@ static bool wants_any_name(void *ctx, const char *name)
 
 #define NAMED_OTHERS 10 /* names of files that are no traces; further ones are only counted */
 
+/* macOS keeps attributes of a file "a" in a file "._a" where it cannot keep them elsewhere, as in archives.
+ */
+static bool is_of_attributes(const char *path)
+{
+	return strncmp(path_name(path), "._", 2) == 0;
+}
+
 /* Whether the first bytes of the file are a trace.  unread: the result for a file that cannot be read. */
 static bool is_trace(const struct operand *o, const struct format *from, const char *path, bool unread,
                      bool *no_memory)
@@ -243,7 +251,8 @@ static bool is_trace(const struct operand *o, const struct format *from, const c
 	if (in != NULL && in->p < in->end) {
 		const struct format *const f =
 		    format_probe(slice_of(in->p, (size_t)(in->end - in->p)), in->last, no_memory);
-		found = f != NULL && (from != NULL ? f == from : f->reader->common != NULL);
+		found = f != NULL &&
+		        (from != NULL ? f == from : f->reader->common != NULL || is_of_attributes(path));
 	}
 	*no_memory |= in == NULL;
 	input_close(in);
@@ -272,8 +281,9 @@ const struct format *format_of_content(const char *path)
 	return found;
 }
 
-/* Removes files that are no traces from the list; one problem names them. */
-static void pass_over_others(struct operand *o, const struct format *from)
+/* Removes files that are no traces from the list; one problem names them.  all_names: else only "._a" is
+ * looked at. */
+static void pass_over_others(struct operand *o, const struct format *from, bool all_names)
 {
 	struct input_tree *const t = &o->tree;
 	const size_t all = t->n, folder = strlen(o->path);
@@ -285,7 +295,8 @@ static void pass_over_others(struct operand *o, const struct format *from)
 	for (size_t i = 0; i < all; i++) {
 		char *const path = t->paths[i];
 		/* the run reports why a file cannot be read */
-		if (t->no_memory || is_trace(o, from, path, true, &t->no_memory)) {
+		if (t->no_memory || !(all_names || is_of_attributes(path)) ||
+		    is_trace(o, from, path, true, &t->no_memory)) {
 			t->paths[t->n++] = path;
 			continue;
 		}
@@ -375,12 +386,12 @@ static void list_common(struct operand *o, const struct format *from, bool any)
 		free_listing(o);
 		*o = (struct operand){ .path = o->path, .folder = true };
 		list_names(o, wants_any_name, NULL);
-		pass_over_others(o, NULL);
-	} else if (from != NULL && from->reader != NULL && from->reader->common != NULL) {
-		pass_over_others(o, from);
-	} else if (any && o->tree.n > 0) {
-		report_beside(o);
+		pass_over_others(o, NULL, true);
+		return;
 	}
+	pass_over_others(o, from, from != NULL && from->reader != NULL && from->reader->common != NULL);
+	if (any && o->tree.n > 0)
+		report_beside(o);
 }
 
 static bool wants_name_noted(void *ctx, const char *name)
