@@ -169,9 +169,10 @@ static bool is_without_input(const struct operand *o)
 static void report_problems(struct reading *r, const struct operand *o)
 {
 	const struct input_tree *const t = &o->tree;
+	const size_t n = is_without_input(o) ? 0 : t->nproblems;
 
 	r->has_error = t->no_memory;
-	for (size_t i = 0; i < t->nproblems && !is_without_input(o); i++) {
+	for (size_t i = 0; i < n; i++) {
 		report_problem(r, t->problems[i].path, t->problems[i].fault, t->problems[i].text);
 		r->has_error |= !input_fault_is_warning(t->problems[i].fault);
 	}
