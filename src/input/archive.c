@@ -331,16 +331,26 @@ static bool read_file(struct input_archive *a, struct input *in, const struct ta
 
 /* ---- the archive ---- */
 
-/* After damage: skips to a block that may be a header. */
-static void find_header(struct input *in, struct tar_entry *e)
+/* After damage: skips to a block that may be a header, or to the end.  Returns false at the end. */
+static bool find_header(struct input *in, struct tar_entry *e)
 {
 	do {
 		in->p += TAR_BLOCK;
 		input_release_read(in);
-		if (!input_need(in, TAR_BLOCK))
-			return;
+		if (!input_need(in, TAR_BLOCK)) {
+			in->p = in->end;
+			return false;
+		}
 		tar_read_header(e, in->p);
 	} while (e->kind == TAR_BAD || e->kind == TAR_END || memcmp(in->p + 257, "ustar", 5) != 0);
+	return true;
+}
+
+/* Reports bytes without a header from `at` to the end of the input.  After the end of the archive they are
+ * of another program: pixz stores an index there. */
+static void fail_trailing(struct input_archive *a, uint64_t at)
+{
+	fail(a, INPUT_TRAILING, "bytes that are no archive follow its end at byte %" PRIu64, at);
 }
 
 static bool is_zeros(const char *p, const char *end)
@@ -350,31 +360,39 @@ static bool is_zeros(const char *p, const char *end)
 	return p == end;
 }
 
-/* Reads one header and its data.  *ended: the block before was zeros.  Returns false if nothing can be read
- * after it. */
-static bool read_entry(struct input_archive *a, struct input *in, struct tar_entry *e, bool *ended)
+/* Reads one header and its data.  *zeros: number of blocks of zeros before it; two end an archive.  Returns
+ * false if nothing can be read after it. */
+static bool read_entry(struct input_archive *a, struct input *in, struct tar_entry *e, uint64_t *zeros)
 {
+	const uint64_t at = input_offset(in, in->p);
+
 	if (!input_need(in, TAR_BLOCK)) {
-		if (!*ended || !is_zeros(in->p, in->end))
+		const bool only_zeros = is_zeros(in->p, in->end);
+		if (!only_zeros && *zeros >= 2)
+			fail_trailing(a, at);
+		else if (!only_zeros || *zeros == 0)
 			fail_cut(a, in, "a header", TAR_BLOCK - (uint64_t)(in->end - in->p));
 		in->p = in->end;
-		*ended = true;
+		*zeros = 1;
 		return true;
 	}
 	tar_read_header(e, in->p);
 	if (e->kind == TAR_BAD) {
-		fail(a, INPUT_CORRUPT,
-		     "at byte %" PRIu64 " of the archive is no header: its checksum is wrong",
-		     input_offset(in, in->p));
-		find_header(in, e);
+		if (!find_header(in, e) && *zeros >= 2)
+			fail_trailing(a, at);
+		else
+			fail(a, INPUT_CORRUPT,
+			     "at byte %" PRIu64 " of the archive is no header: its checksum is wrong", at);
 		e->has = (struct tar_stated){ .name = false };
 		return true;
 	}
 	in->p += TAR_BLOCK;
 	input_release_read(in);
-	*ended = e->kind == TAR_END;
-	if (e->kind == TAR_END)
+	if (e->kind == TAR_END) {
+		++*zeros;
 		return true;
+	}
+	*zeros = 0;
 	if (e->kind >= TAR_LONG_NAME)
 		return read_extension(a, in, e);
 	const bool ok = read_file(a, in, e);
@@ -386,13 +404,14 @@ static bool read_entry(struct input_archive *a, struct input *in, struct tar_ent
 static void read_entries(struct input_archive *a, struct input *in)
 {
 	struct tar_entry *const e = calloc(1, sizeof *e);
-	bool ended = false, going = e != NULL || fail(a, INPUT_SYSTEM, "out of memory");
+	uint64_t zeros = 0;
+	bool going = e != NULL || fail(a, INPUT_SYSTEM, "out of memory");
 
 	while (going && input_need(in, 1))
-		going = read_entry(a, in, e, &ended);
+		going = read_entry(a, in, e, &zeros);
 	if (in->fault != INPUT_OK)
 		fail(a, in->fault, "%s", in->fault_text);
-	else if (going && !ended && a->nproblems == 0)
+	else if (going && zeros == 0 && a->nproblems == 0)
 		fail(a, INPUT_CUT, "the archive ends without the zeros that end one: files may be missing");
 	free(e);
 }

@@ -238,10 +238,13 @@ Test(cmd_tar, archives_behind_archives)
 	add_zeros(t.m, 20);
 	add_bad(&t, "bad.htdump", '0');
 	expect_end(&t, 1, "bad.htdump: not valid");
-	/* bytes after the end that are no archive */
+	/* bytes after the end that are no archive; as damage, if a header follows them */
 	add_zeros(t.m, 2);
+	snprintf(text, sizeof text, "warning: bytes that are no archive follow its end at byte %zu", t.m->n);
+	memset(t.m->bytes + t.m->n, 'q', 1024);
+	expect("validate", t.dir, t.m, t.m->n + 100, 0, text);
+	expect("validate", t.dir, t.m, t.m->n + 1000, 0, text);
 	snprintf(text, sizeof text, "at byte %zu of the archive is no header", t.m->n);
-	memset(t.m->bytes + t.m->n, 'q', 512);
 	t.m->n += 512;
 	add_bad(&t, "bad.htdump", '0');
 	expect_end(&t, 2, text);
