@@ -9,8 +9,6 @@
 
 #include <stdlib.h>
 
-#include "base/numbers.h"
-
 /* ---- roles of fields ---- */
 
 #define THREAD_PREFIX "thread" /* name of the track of a thread, before its number */
@@ -347,16 +345,9 @@ static void look_ahead(struct ht_state *st)
 	if (all->looked_ahead || st->ahead_of != NULL)
 		return;
 	all->looked_ahead = true;
-	switch (reader_look_ahead(st->r)) {
-	case LOOK_AHEAD_DONE:
-		break;
-	case LOOK_AHEAD_ONE_PASS:
-		all->one_pass = true;
-		break;
-	case LOOK_AHEAD_FAILED:
-		st->r->no_memory = true;
-		break;
-	}
+	const enum look_ahead done = reader_look_ahead(st->r);
+	all->one_pass = done == LOOK_AHEAD_ONE_PASS;
+	st->r->no_memory |= done == LOOK_AHEAD_FAILED;
 }
 
 /* Makes all labels, later ones included, definitions of the trace. */
@@ -520,9 +511,8 @@ static bool set_event_name(struct ht_state *st, struct batch *b, struct event *e
 	} else if (plan->label != HT_NO_LEAF) {
 		const struct ht_leaf *const l = &plan->leaves[plan->label];
 		const uint64_t label = ht_leaf_integer(st, l);
-		e->name = l->value >= VALUE_I8 && l->value <= VALUE_I64
-		              ? arena_printf(&b->scratch, "%" PRId64, (int64_t)label)
-		              : arena_printf(&b->scratch, "%" PRIu64, label);
+		e->name = ht_leaf_is_signed(l) ? arena_printf(&b->scratch, "%" PRId64, (int64_t)label)
+		                               : arena_printf(&b->scratch, "%" PRIu64, label);
 		e->name.flags = SLICE_UTF8 | SLICE_JSON;
 	}
 	return e->name.p != NULL;

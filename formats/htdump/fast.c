@@ -4,7 +4,6 @@
  * the previous record keeps the processor from waiting for the lookup.
  */
 #include "htdump/htdump.h"
-#include "base/compiler.h"
 
 /* Bytes after `limit` for the last record, which all are in the window.  `limit` is at most 4 MiB after the
  * first byte to read, so a record has at most 5 MiB here: less than HT_FAST_RECORD. */

@@ -282,8 +282,8 @@ struct ht_state {
 /* ---- read.c ---- */
 
 /* Reports a finding at the start of a record. */
-void ht_report(struct ht_state *st, enum ht_rule rule, const struct record *rec, const char *fmt, ...)
-    PRINTF(4, 5);
+#define ht_report(st, rule, rec, ...)                                                                        \
+	finding_add((st)->r->findings, &ht_rules[rule], (rec)->offset, (rec)->ordinal, __VA_ARGS__)
 
 /* Same as reader_ops.probe; also sets the layout and the byte order that the second record fits. */
 int ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big);
@@ -295,14 +295,16 @@ int ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big);
 /* Reserves memory for the n blocks of a record. */
 bool ht_state_reserve(struct ht_state *st, uint32_t n);
 
-/* ---- recover.c ---- */
+/* ---- the members of the format's row ---- */
+
+/* reader_ops.event, .fields, .run */
+void ht_make_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
+void ht_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
+bool ht_run(struct reader *r, const char *limit, struct batch *b);
 
 extern const struct recover_ops ht_recover_ops;
-
-/* ---- fast.c ---- */
-
-/* See reader_ops.run. */
-bool ht_run(struct reader *r, const char *limit, struct batch *b);
+extern const struct writer_ops htw_ops;
+extern const struct copier_ops htw_copier_ops;
 
 /* ---- classes.c ---- */
 
@@ -365,15 +367,9 @@ static inline const struct track *ht_track_of(struct ht_state *st, uint64_t id, 
 	return ht_track_find(st, id, &copy);
 }
 
-/* See reader_ops.event. */
-void ht_make_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
-
 /* ---- raw.c ---- */
 
 extern const struct class_field ht_head_fields[2][HT_HEAD_FIELDS]; /* [wire], in file order */
-
-/* See reader_ops.fields. */
-void ht_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 
 /* ---- values of the current record ---- */
 
@@ -413,11 +409,16 @@ static inline uint64_t ht_leaf_integer(const struct ht_state *st, const struct h
 	}
 }
 
+static inline bool ht_leaf_is_signed(const struct ht_leaf *l)
+{
+	return l->value >= VALUE_I8 && l->value <= VALUE_I64;
+}
+
 /* Returns the duration of a span that begins at ts: 0 if the integer of the leaf is negative; cut if the span
  * would end after 2^64. */
 static inline uint64_t ht_span_duration(const struct ht_leaf *l, uint64_t integer, uint64_t ts)
 {
-	if (integer >> 63 != 0 && l->value >= VALUE_I8 && l->value <= VALUE_I64)
+	if (integer >> 63 != 0 && ht_leaf_is_signed(l))
 		return 0;
 	return integer > UINT64_MAX - ts ? UINT64_MAX - ts : integer;
 }
@@ -528,8 +529,6 @@ extern const struct loss htw_losses[HTW_LOSSES + 1];
 
 /* ---- writer: records (write.c) ---- */
 
-extern const struct writer_ops htw_ops;
-
 /* A record being written.  After OOM (text.failed) nothing more is added. */
 struct htw_record {
 	struct chunk *chunk;
@@ -577,9 +576,5 @@ void htw_prologue(struct htw_state *st, struct chunk *chunk);
  * limits have the layout HTW_ID_OTHER_*. */
 const struct htw_layout *htw_layout_of(struct htw_state *st, const struct batch *b, const struct event *e,
                                        struct chunk *chunk);
-
-/* ---- copies (raw.c) ---- */
-
-extern const struct copier_ops htw_copier_ops;
 
 #endif

@@ -208,18 +208,6 @@ static bool read_mapping(const struct batch *b, const struct event *e, uint64_t 
 	       number_named(b, e, d->key[0], label);
 }
 
-static bool survey_mapping(struct copier *c, const struct batch *b, const struct event *e, uint32_t id)
-{
-	struct htw_copy *const copy = c->state;
-	uint64_t label;
-
-	if (!read_mapping(b, e, &label))
-		return false;
-	copier_redefines(c, make_key(KEY_LABEL, copy->input, label));
-	copier_uses(c, class_key(copy, id));
-	return true;
-}
-
 /* Notes the class of an event, and the labels that may name it.  An event without fields has no labels. */
 static void survey_event(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
@@ -265,6 +253,7 @@ static bool copy_skips(const struct copier *c, const struct event *e, struct sli
 static void copy_survey(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
 	struct htw_copy *const copy = c->state;
+	uint64_t label;
 
 	if (e->offset == 0) { /* labels belong to one input */
 		copy->input++;
@@ -287,9 +276,12 @@ static void copy_survey(struct copier *c, const struct batch *b, const struct ev
 		copy->stream += e->offset != 0;
 		copy->big = is_big(b, e);
 		copier_needs(c);
-	} else if (!survey_mapping(c, b, e, id)) {
+	} else {
+		if (read_mapping(b, e, &label))
+			copier_redefines(c, make_key(KEY_LABEL, copy->input, label));
+		else
+			copier_needs(c);
 		copier_uses(c, class_key(copy, id));
-		copier_needs(c);
 	}
 }
 

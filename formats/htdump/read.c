@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-#include "base/compiler.h"
 #include "base/memory.h"
 
 /* ---- findings ---- */
@@ -17,15 +16,6 @@ const struct rule ht_rules[HT_RULE_COUNT + 1] = {
 #undef RULE
 	{ .id = NULL }
 };
-
-void ht_report(struct ht_state *st, enum ht_rule rule, const struct record *rec, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	finding_add_v(st->r->findings, &ht_rules[rule], rec->offset, rec->ordinal, fmt, ap);
-	va_end(ap);
-}
 
 /* ---- detection ----
  *
@@ -318,8 +308,7 @@ static COLD enum record_status pass_piece(struct ht_state *st, struct record *re
 	if (left == 0 && l->rest)
 		return RECORD_END;
 	if (left == 0) {
-		ht_report(st, l->in_string ? HT_RULE_STRING_UNTERMINATED : HT_RULE_CUT_RECORD,
-		          &(struct record){ .offset = l->offset, .ordinal = l->ordinal },
+		ht_report(st, l->in_string ? HT_RULE_STRING_UNTERMINATED : HT_RULE_CUT_RECORD, l,
 		          "the input ends after %" PRIu64 " bytes of the event", l->size);
 		return RECORD_BAD;
 	}
@@ -459,13 +448,8 @@ static void set_byte_order(struct ht_state *st, const struct record *rec)
 	}
 }
 
-static inline bool is_integer(const struct ht_leaf *l)
-{
-	return l->value >= VALUE_U8 && l->value <= VALUE_I64;
-}
-
 /* Adds a component and its version, "1.2.3", to the facts of the trace.  The first one wins. */
-static void add_version(struct ht_state *st)
+static void add_version(struct ht_state *st, const struct record *rec)
 {
 	const struct ht_plan *const plan = st->c->plan;
 	struct trace *const trace = st->r->trace;
@@ -474,9 +458,13 @@ static void add_version(struct ht_state *st)
 
 	if (trace_meta(trace, st->c->version) != NULL)
 		return;
-	for (uint32_t i = 0; i < plan->nleaves && i < 3 && is_integer(&plan->leaves[i]); i++)
+	for (uint32_t i = 0; i < plan->nleaves && i < 3; i++) {
+		const struct ht_leaf *const l = &plan->leaves[i];
+		if (l->value < VALUE_U8 || l->value > VALUE_I64)
+			break;
 		n += (size_t)snprintf(text + n, sizeof text - n, "%s%" PRIu64, i > 0 ? "." : "",
-		                      ht_leaf_integer(st, &plan->leaves[i]));
+		                      ht_leaf_integer(st, l));
+	}
 	const struct slice version = { text, (uint32_t)n, SLICE_UTF8 | SLICE_JSON };
 	st->r->no_memory |= !trace_add_meta(trace, st->c->version, value_string(version));
 }
@@ -494,27 +482,14 @@ static void add_mapping(struct ht_state *st, const struct record *rec)
 
 static COLD void apply_structure(struct ht_state *st, const struct record *rec)
 {
-	switch ((enum ht_kind)st->c->kind) {
-	case HT_KIND_ENDIANNESS:
-		set_byte_order(st, rec);
-		break;
-	case HT_KIND_INFO:
-		ht_describe_class(st, rec);
-		break;
-	case HT_KIND_FIELD:
-		ht_describe_field(st, rec);
-		break;
-	case HT_KIND_MAPPING:
-		add_mapping(st, rec);
-		break;
-	case HT_KIND_SYSTEM:
-		add_version(st);
-		break;
-	case HT_KIND_EVENT:
-	case HT_KIND_STRUCTURE:
-	case HT_KIND_BASE:
-		break;
-	}
+	static void (*const functions[HT_KIND_BASE + 1])(struct ht_state *, const struct record *) = {
+		[HT_KIND_ENDIANNESS] = set_byte_order, [HT_KIND_INFO] = ht_describe_class,
+		[HT_KIND_FIELD] = ht_describe_field,   [HT_KIND_MAPPING] = add_mapping,
+		[HT_KIND_SYSTEM] = add_version,
+	};
+
+	if (functions[st->c->kind] != NULL)
+		functions[st->c->kind](st, rec);
 }
 
 static COLD void report_duration(struct ht_state *st, const struct record *rec, bool negative)

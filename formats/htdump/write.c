@@ -9,10 +9,8 @@
 #include "base/scan.h"
 #include "format/fields_json.h"
 #include "htdump/htdump.h"
-#include "model/event_traits.h"
 #include "out/facts.h"
 #include "out/field_names.h"
-#include "out/kind.h"
 #include "output/text_json.h"
 
 /* ---- helpers ---- */
