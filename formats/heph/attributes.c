@@ -6,7 +6,6 @@
  * are more than 32 names, all names of the event are looked up in a table.
  */
 #include "heph/heph.h"
-#include "base/compiler.h"
 
 /* ---- repeated names ---- */
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "heph/heph.h"
-#include "base/compiler.h"
 
 /* ---- streams ---- */
 

@@ -3,8 +3,6 @@
  * of a packet.  Valid packets of the common form are counted; all others are left to read_record(), which
  * reads them from their start and reports their faults.
  */
-#include "base/compiler.h"
-#include "base/scan.h"
 #include "heph/heph.h"
 
 #define MAX_BYTES (64U << 10) /* bytes of a packet, so that its arrays stay below HEPH_MAX_ELEMENTS */

@@ -239,7 +239,6 @@ struct heph_tracks {
 	struct heph_track *list;
 	uint32_t n, cap;
 	struct table64 index;                 /* hash of stream and substream -> list[] */
-	uint64_t seed;                        /* seed of that hash */
 	struct heph_track cache[HEPH_CACHED]; /* track NULL: empty */
 	const struct track *overflow;         /* of events beyond the limit of tracks */
 };
@@ -308,8 +307,9 @@ struct heph_state {
 /* ---- read.c ---- */
 
 /* Reports a finding at a position in the packet. */
-void heph_report(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k, const char *at,
-                 const char *fmt, ...) COLD PRINTF(5, 6);
+#define heph_report(st, rule, k, at, ...)                                                                    \
+	finding_add((st)->r->findings, &heph_rules[rule], (k)->offset + (uint64_t)((at) - (k)->p),           \
+	            (k)->ordinal, __VA_ARGS__)
 
 /* Returns a text for the message of the rule's next finding; "" if that is not shown. */
 const char *heph_quoted(const struct heph_state *st, enum heph_rule rule, struct quoted *q, struct slice s);
@@ -333,7 +333,7 @@ static inline bool heph_builds_fields(const struct heph_state *st)
 	return (want & WANT_FIELDS) != 0 || ((want & WANT_TIMES) != 0 && needed);
 }
 
-/* See reader_ops.run.  Handles valid event packets whose fields are not wanted; stops at any other packet. */
+/* reader_ops.run: valid event packets whose fields are not wanted; stops at any other packet. */
 bool heph_run(struct reader *r, const char *limit, struct batch *b);
 
 /* ---- check.c ---- */
@@ -514,16 +514,16 @@ static inline struct slice heph_text(const char *p, uint32_t n, bool build)
 	return textscan_slice(p, n);
 }
 
-/* ---- raw.c: reader ---- */
+/* ---- raw.c ---- */
 
 /* Sets the fields that all raw events and all raw options have, in file order. */
 void heph_raw_declare(struct class *event, struct class *metadata);
 
-/* See reader_ops.fields. */
+/* reader_ops.fields */
 void heph_raw_fields(struct heph_state *st, const struct heph_packet *k, const struct record *rec,
                      struct batch *b, struct event *e);
 
-/* ---- writer: packets as bytes ---- */
+/* ---- the writer and the copier ---- */
 
 enum hpw_loss {
 #define LOSS(row, ...) HPW_##row,
@@ -534,40 +534,6 @@ enum hpw_loss {
 
 extern const struct loss hpw_losses[HPW_LOSSES + 1];
 extern const struct writer_ops hpw_ops;
-
-/* ---- writer: copies (raw.c) ---- */
-
-struct hpw_stream {
-	uint32_t id;       /* in the input */
-	uint32_t out;      /* in the output */
-	uint32_t input;    /* number of the input with its last packet */
-	uint32_t last;     /* counter of its last packet in the input; of stream 0: the highest */
-	uint32_t left_out; /* number of packets left out, subtracted from counters */
-	uint32_t next;     /* in_turn: the next counter in the output */
-	bool in_turn;      /* its counters are assigned in the order of the file */
-};
-
-#define HPW_DIRECT 64U /* stream ids below this are array indexes */
-
-struct hpw_streams {
-	struct hpw_stream *list;
-	uint32_t n, cap;
-	struct table64 index;        /* id -> list[] */
-	uint32_t direct[HPW_DIRECT]; /* of small ids: index + 1; 0: none */
-	struct table64 in_use;       /* ids in use in the output, and 2^32 + ids of inputs */
-	bool selected;               /* packets may be left out */
-	uint32_t free;               /* the last new number given to a renumbered stream */
-};
-
-/* Options that describe tracks and are not written yet. */
-struct hpw_pending {
-	struct text next;     /* options since the last event */
-	struct text *streams; /* deferred until an event of their stream */
-	uint32_t n, cap;
-	struct table64 index; /* stream -> streams[] */
-	uint64_t bytes;       /* total bytes of deferred options */
-};
-
 extern const struct copier_ops hpw_copier_ops;
 
 #endif

@@ -6,7 +6,6 @@
  */
 #include <stdlib.h>
 
-#include "base/scan.h"
 #include "heph/heph.h"
 #include "out/facts.h"
 #include "out/field_names.h"
@@ -19,7 +18,7 @@ static struct heph_track *find_track(const struct heph_tracks *all, uint32_t str
 {
 	uint32_t i;
 
-	*key = hash_u64(substream, hash_u64(stream, all->seed));
+	*key = hash_u64(substream, hash_u64(stream, hash_seed()));
 	while ((i = table64_get(&all->index, *key)) != TABLE_NONE) {
 		if (all->list[i].stream == stream && all->list[i].substream == substream)
 			return &all->list[i];

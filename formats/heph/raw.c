@@ -88,37 +88,39 @@ void heph_raw_fields(struct heph_state *st, const struct heph_packet *k, const s
 
 #define OF_INPUT ((uint64_t)1 << 32)
 
-static void free_streams(struct hpw_streams *all)
-{
-	free(all->list);
-	table64_free(&all->index);
-	table64_free(&all->in_use);
-}
+struct stream {
+	uint32_t id;       /* in the input */
+	uint32_t out;      /* in the output */
+	uint32_t input;    /* number of the input with its last packet */
+	uint32_t last;     /* counter of its last packet in the input; of stream 0: the highest */
+	uint32_t left_out; /* number of packets left out, subtracted from counters */
+	uint32_t next;     /* in_turn: the next counter in the output */
+	bool in_turn;      /* its counters are assigned in the order of the file */
+};
 
-static bool mark_in_use(struct hpw_streams *all, uint64_t id)
-{
-	return table64_put(&all->in_use, id, 1);
-}
+struct streams {
+	struct stream *list;
+	uint32_t n, cap;
+	struct table64 index;         /* id -> list[] */
+	uint32_t direct[HEPH_DIRECT]; /* of small ids: index + 1; 0: none */
+	struct table64 in_use;        /* ids of the output, and OF_INPUT | ids of inputs */
+	bool selected;                /* packets may be left out */
+	uint32_t free;                /* the last new number given to a renumbered stream */
+};
 
-static bool is_in_use(const struct hpw_streams *all, uint32_t id)
-{
-	return table64_get(&all->in_use, id) != TABLE_NONE ||
-	       table64_get(&all->in_use, OF_INPUT | id) != TABLE_NONE;
-}
-
-static struct hpw_stream *add_stream(struct hpw_streams *all, uint32_t id)
+static struct stream *add_stream(struct streams *all, uint32_t id)
 {
 	if (!array_reserve(&all->list, all->n, &all->cap, sizeof *all->list) ||
-	    !table64_put(&all->index, id, all->n) || !mark_in_use(all, OF_INPUT | id))
+	    !table64_put(&all->index, id, all->n) || !table64_put(&all->in_use, OF_INPUT | id, 1))
 		return NULL;
-	if (id < HPW_DIRECT)
+	if (id < HEPH_DIRECT)
 		all->direct[id] = all->n + 1;
-	all->list[all->n] = (struct hpw_stream){ .id = id };
+	all->list[all->n] = (struct stream){ .id = id };
 	return &all->list[all->n++];
 }
 
 /* Starts the stream of an input, with another number if its own is in use. */
-static bool start_stream(struct hpw_streams *all, struct hpw_stream *s, bool *renumbered)
+static bool start_stream(struct streams *all, struct stream *s, bool *renumbered)
 {
 	s->out = s->id;
 	s->left_out = s->next = 0;
@@ -126,18 +128,19 @@ static bool start_stream(struct hpw_streams *all, struct hpw_stream *s, bool *re
 	/* Threads share stream 0, so readers accept its packets out of order.  With another number, or with
 	 * packets left out, that looks like missing packets. */
 	s->in_turn = s->id == 0 && (*renumbered || all->selected);
-	while (*renumbered && is_in_use(all, s->out))
+	while (*renumbered && (table64_get(&all->in_use, s->out) != TABLE_NONE ||
+	                       table64_get(&all->in_use, OF_INPUT | s->out) != TABLE_NONE))
 		s->out = ++all->free;
-	return mark_in_use(all, s->out);
+	return table64_put(&all->in_use, s->out, 1);
 }
 
 /* Returns the stream of a packet of the `input`-th input, from 0.  Sets *renumbered if the stream is new and
  * its number is in use. */
-static struct hpw_stream *stream_of(struct hpw_streams *all, uint32_t id, uint32_t counter, uint32_t input,
-                                    bool *renumbered)
+static struct stream *stream_of(struct streams *all, uint32_t id, uint32_t counter, uint32_t input,
+                                bool *renumbered)
 {
-	const uint32_t known = id < HPW_DIRECT ? all->direct[id] - 1 : table64_get(&all->index, id);
-	struct hpw_stream *s = known != TABLE_NONE ? &all->list[known] : NULL;
+	const uint32_t known = id < HEPH_DIRECT ? all->direct[id] - 1 : table64_get(&all->index, id);
+	struct stream *s = known != TABLE_NONE ? &all->list[known] : NULL;
 	const bool is_new = s == NULL;
 
 	*renumbered = false;
@@ -158,6 +161,14 @@ static struct hpw_stream *stream_of(struct hpw_streams *all, uint32_t id, uint32
  * first selected event of their stream.  Options of a renumbered stream get its new number.
  */
 
+struct pending {
+	struct text next;     /* options since the last event */
+	struct text *streams; /* deferred until an event of their stream */
+	uint32_t n, cap;
+	struct table64 index; /* stream -> streams[] */
+	uint64_t bytes;       /* total bytes of deferred options */
+};
+
 #define NAME_AT HEPH_METADATA_MIN
 #define STREAM_AT (NAME_AT + sizeof HEPH_OWN_TRACK - 1)
 
@@ -166,15 +177,6 @@ static bool is_track_option(struct slice bytes)
 	return bytes.n >= STREAM_AT + HEPH_OWN_TRACK_IDS &&
 	       load_u16(bytes.p + HEPH_AT_NAME, true) == STREAM_AT - NAME_AT &&
 	       memcmp(bytes.p + NAME_AT, HEPH_OWN_TRACK, STREAM_AT - NAME_AT) == 0;
-}
-
-static void free_pending(struct hpw_pending *h)
-{
-	text_free(&h->next);
-	for (uint32_t i = 0; i < h->n; i++)
-		text_free(&h->streams[i]);
-	free(h->streams);
-	table64_free(&h->index);
 }
 
 /* Removes the first packet of a text and returns it. */
@@ -187,15 +189,8 @@ static struct slice next_packet(struct slice *rest)
 	return k;
 }
 
-static struct text *deferred_of(struct hpw_pending *h, uint32_t stream)
-{
-	const uint32_t i = table64_get(&h->index, stream);
-
-	return i != TABLE_NONE ? &h->streams[i] : NULL;
-}
-
 /* Retains a packet until an event of its stream arrives. */
-static bool defer_packet(struct hpw_pending *h, struct slice packet)
+static bool defer_packet(struct pending *h, struct slice packet)
 {
 	const uint32_t i = table64_element(&h->index, load_u32(packet.p + STREAM_AT, true), &h->streams,
 	                                   &h->n, &h->cap, sizeof *h->streams, TABLE_NONE);
@@ -222,22 +217,13 @@ static void write_options(struct text *to, struct text *from, uint32_t stream)
 }
 
 /* Defers the options since the last event until an event of their stream. */
-static void defer_pending(struct hpw_pending *h, struct text *out)
+static void defer_pending(struct pending *h, struct text *out)
 {
 	struct slice rest = slice_of(h->next.p, h->next.n);
 
 	while (rest.n > 0 && !out->failed)
 		out->failed |= !defer_packet(h, next_packet(&rest));
 	text_clear(&h->next);
-}
-
-/* Defers the options since the last event, and writes all deferred options of stream s. */
-static void write_pending_of(struct hpw_pending *h, struct text *out, const struct hpw_stream *s)
-{
-	defer_pending(h, out);
-	struct text *const t = deferred_of(h, s->id);
-	if (t != NULL)
-		write_options(out, t, s->out);
 }
 
 static uint32_t count_packets(const struct text *t)
@@ -251,7 +237,7 @@ static uint32_t count_packets(const struct text *t)
 }
 
 /* Returns the number of options that were not written. */
-static uint32_t count_pending(const struct hpw_pending *h)
+static uint32_t count_pending(const struct pending *h)
 {
 	uint32_t n = count_packets(&h->next);
 
@@ -267,8 +253,8 @@ static uint32_t count_pending(const struct hpw_pending *h)
 /* The state of a copy. */
 struct hpw_copy {
 	bool rebased;
-	struct hpw_streams streams;
-	struct hpw_pending pending;
+	struct streams streams;
+	struct pending pending;
 	struct copier *to;
 	bool any, any_event; /* a packet, or an event, was read */
 	uint32_t input;      /* number of the current input, from 0 */
@@ -329,17 +315,23 @@ static void write_pending_epoch(struct hpw_copy *copy)
 
 /* Writes the options of tracks before an event of stream s, or (NULL) before another option.  They stay in
  * place unless packets are left out or this is a later input. */
-static void write_pending_tracks(struct hpw_copy *copy, const struct hpw_stream *s)
+static void write_pending_tracks(struct hpw_copy *copy, const struct stream *s)
 {
-	if (copy->pending.next.n == 0 && copy->pending.n == 0)
+	struct pending *const h = &copy->pending;
+
+	if (h->next.n == 0 && h->n == 0)
 		return;
 	struct text *const t = copier_text(copy->to);
-	if (copy->pending.bytes > MAX_PENDING || (copy->input == 0 && !copy->streams.selected)) {
-		text_add(t, copy->pending.next.p, copy->pending.next.n);
-		text_clear(&copy->pending.next);
+	if (h->bytes > MAX_PENDING || (copy->input == 0 && !copy->streams.selected)) {
+		text_add(t, h->next.p, h->next.n);
+		text_clear(&h->next);
 	}
-	if (s != NULL)
-		write_pending_of(&copy->pending, t, s);
+	if (s == NULL)
+		return;
+	defer_pending(h, t);
+	const uint32_t deferred = table64_get(&h->index, s->id);
+	if (deferred != TABLE_NONE)
+		write_options(t, &h->streams[deferred], s->out);
 }
 
 /* Copies an epoch.  The first epoch of the first input with an epoch applies; a different one in the same
@@ -411,12 +403,12 @@ static struct times limit_times(struct hpw_copy *copy, const struct event *e, st
 	return (struct times){ t.start < max ? t.start : max, t.end < max ? t.end : max };
 }
 
-static struct hpw_stream *find_stream(struct hpw_copy *copy, const struct event *e, struct slice bytes)
+static struct stream *find_stream(struct hpw_copy *copy, const struct event *e, struct slice bytes)
 {
 	const uint32_t id = load_u32(bytes.p + HEPH_AT_STREAM, true),
 	               counter = load_u32(bytes.p + HEPH_AT_COUNTER, true);
 	bool renumbered;
-	struct hpw_stream *const s = stream_of(&copy->streams, id, counter, copy->input, &renumbered);
+	struct stream *const s = stream_of(&copy->streams, id, counter, copy->input, &renumbered);
 
 	copy->to->chunk->text.failed |= s == NULL;
 	if (s != NULL && renumbered)
@@ -426,7 +418,7 @@ static struct hpw_stream *find_stream(struct hpw_copy *copy, const struct event 
 
 static void copy_event(struct hpw_copy *copy, const struct event *e, struct slice bytes)
 {
-	struct hpw_stream *const s = find_stream(copy, e, bytes);
+	struct stream *const s = find_stream(copy, e, bytes);
 
 	if (s == NULL)
 		return;
@@ -462,11 +454,11 @@ static void copy_event(struct hpw_copy *copy, const struct event *e, struct slic
 
 /* Counts a packet of a stream with a small id, in the first input with nothing left out.  Returns false
  * before the first packet of the stream. */
-static inline bool continue_stream(struct hpw_streams *all, uint32_t id, uint32_t counter)
+static inline bool continue_stream(struct streams *all, uint32_t id, uint32_t counter)
 {
-	if (id >= HPW_DIRECT || all->direct[id] == 0)
+	if (id >= HEPH_DIRECT || all->direct[id] == 0)
 		return false;
-	struct hpw_stream *const s = &all->list[all->direct[id] - 1];
+	struct stream *const s = &all->list[all->direct[id] - 1];
 	if (id != 0 || counter - s->last <= INT32_MAX)
 		s->last = counter;
 	return true;
@@ -555,8 +547,14 @@ static void copy_free(void *state)
 {
 	struct hpw_copy *const copy = state;
 
-	free_streams(&copy->streams);
-	free_pending(&copy->pending);
+	free(copy->streams.list);
+	table64_free(&copy->streams.index);
+	table64_free(&copy->streams.in_use);
+	text_free(&copy->pending.next);
+	for (uint32_t i = 0; i < copy->pending.n; i++)
+		text_free(&copy->pending.streams[i]);
+	free(copy->pending.streams);
+	table64_free(&copy->pending.index);
 }
 
 /* An option of tracetool without a value, which gives no finding. */

@@ -7,16 +7,12 @@
 #include <stdlib.h>
 
 #include "heph/heph.h"
-#include "base/compiler.h"
 #include "out/field_names.h"
 
 /* ---- the search after damage ---- */
 
-/*
- * The next packet starts at a magic constant and a size; after that
- * size, another magic constant follows or the input ends.  Recovery keeps packets whose whole content can be
- * read.
- */
+/* The next packet starts at a magic constant and a size, after which another magic constant follows or the
+ * input ends.  Recovery keeps packets whose whole content can be read. */
 
 #define SEARCH_BYTES (1U << 20) /* bytes skipped at once */
 
@@ -157,17 +153,6 @@ static const struct recover_ops heph_recover_ops = {
 };
 
 /* ---- findings ---- */
-
-void heph_report(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k, const char *at,
-                 const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	finding_add_v(st->r->findings, &heph_rules[rule], k->offset + (uint64_t)(at - k->p), k->ordinal, fmt,
-	              ap);
-	va_end(ap);
-}
 
 const char *heph_quoted(const struct heph_state *st, enum heph_rule rule, struct quoted *q, struct slice s)
 {
@@ -580,7 +565,6 @@ static bool heph_open(struct reader *r)
 	st->r = r;
 	r->counts_lost = true;
 	st->raw = (r->want & WANT_RAW) != 0;
-	st->tracks.seed = hash_seed();
 	r->trace->dialect = "0.1.0";
 	r->trace->dialect_known = reader_is_alone(r);
 	r->trace->record_id = HEPH_COUNTER_FIELD;

@@ -6,8 +6,6 @@
  */
 #include <stdlib.h>
 
-#include "base/compiler.h"
-#include "base/scan.h"
 #include "format/fields_json.h"
 #include "heph/heph.h"
 #include "model/event_traits.h"
@@ -128,34 +126,34 @@ static void add_text(struct hpw_packet *k, struct slice s)
 	t->n += (size_t)s.n + 2;
 }
 
-static void put_attribute(struct hpw_packet *k, struct slice name, const struct value *v)
+static void put_attribute(struct hpw_packet *k, struct slice name, struct value v)
 {
-	const bool text = v->type == VALUE_STRING;
+	const bool text = v.type == VALUE_STRING;
 
 	add_text(k, name);
 	add_number(k, text ? HEPH_STRING : HEPH_UNSIGNED, 1);
 	if (text)
-		add_text(k, value_text(v));
+		add_text(k, value_text(&v));
 	else
-		add_number(k, v->u64, 8);
+		add_number(k, v.u64, 8);
 }
 
-static void clear_types(struct hpw_state *st)
+static struct hpw_packet begin_packet(struct hpw_state *st, struct chunk *chunk, uint64_t offset)
 {
 	text_clear(&st->types.text);
 	st->types.n = 0;
+	return (struct hpw_packet){ .st = st,
+		                    .text = &chunk->text,
+		                    .ledger = &chunk->ledger,
+		                    .offset = offset,
+		                    .start = chunk->text.n };
 }
 
 static struct hpw_packet begin_option(struct hpw_state *st, struct chunk *chunk, const char *name,
                                       uint64_t offset)
 {
-	struct hpw_packet k = { .st = st,
-		                .text = &chunk->text,
-		                .ledger = &chunk->ledger,
-		                .offset = offset,
-		                .start = chunk->text.n };
+	struct hpw_packet k = begin_packet(st, chunk, offset);
 
-	clear_types(st);
 	add_number(&k, HEPH_MAGIC_METADATA, 4);
 	add_number(&k, 0, 4);
 	add_text(&k, slice_str(name));
@@ -168,20 +166,6 @@ static void finish_packet(struct hpw_packet *k)
 
 	if (!t->failed)
 		store_uint(t->p + k->start + HEPH_AT_SIZE, t->n - k->start, 4, true);
-}
-
-static void put_text_attribute(struct hpw_packet *k, struct slice name, struct slice text)
-{
-	const struct value v = value_string(text);
-
-	put_attribute(k, name, &v);
-}
-
-static void put_number_attribute(struct hpw_packet *k, struct slice name, uint64_t number)
-{
-	const struct value v = value_u64(number);
-
-	put_attribute(k, name, &v);
 }
 
 /* ---- types and values ---- */
@@ -214,8 +198,8 @@ static void put_types(struct hpw_packet *k)
 			;
 		add_loss(k, HPW_TYPES_CUT);
 	}
-	const struct value v = value_string((struct slice){ t->p, (uint32_t)t->n, SLICE_UTF8 });
-	put_attribute(k, word_names[WORD_TYPES], &v);
+	put_attribute(k, word_names[WORD_TYPES],
+	              value_string((struct slice){ t->p, (uint32_t)t->n, SLICE_UTF8 }));
 }
 
 static void put_name(struct hpw_packet *k, struct slice name)
@@ -256,7 +240,7 @@ static bool put_as_text(struct hpw_packet *k, const struct value *v)
 		add_loss(k, HPW_TEXT_CUT);
 	}
 	add_text(k, slice_of(t->p, t->n));
-	if (v->type == VALUE_LIST || v->type == VALUE_MAP)
+	if (value_is_list(v))
 		add_loss(k, HPW_VALUE_AS_TEXT);
 	for (uint32_t i = 0; i < lost.bad_text; i++)
 		add_loss(k, HPW_TEXT_REPLACED);
@@ -310,8 +294,8 @@ static bool put_value(struct hpw_packet *k, const struct value *v)
 	} else if (array != 0) {
 		return put_array(k, v, array);
 	} else {
-		const bool nested = v->type == VALUE_LIST || v->type == VALUE_MAP;
-		add_type(k, put_as_text(k, v) ? (nested ? VALUE_JSON : v->type) : VALUE_STRING, false);
+		add_type(k, put_as_text(k, v) ? (value_is_list(v) ? VALUE_JSON : v->type) : VALUE_STRING,
+		         false);
 		return true;
 	}
 	return true;
@@ -351,9 +335,9 @@ static void put_first_facts(struct hpw_state *st, const struct writer *w, struct
 	struct facts facts = facts_of(w->run, FACTS_TEXTS);
 	struct fact f;
 
-	put_number_attribute(&k, SLICE_LIT("version"), HEPH_OWN_VERSION);
+	put_attribute(&k, SLICE_LIT("version"), value_u64(HEPH_OWN_VERSION));
 	while (facts_next(&facts, &f))
-		put_attribute(&k, f.name, &f.value);
+		put_attribute(&k, f.name, f.value);
 	finish_packet(&k);
 }
 
@@ -404,18 +388,6 @@ static void put_last_facts(struct hpw_state *st, const struct writer *w, struct 
 /* A process is a stream, its threads are the substreams.  Both keep their ids if these fit and are free (see
  * out/tracks.h); an option states the track of each number. */
 
-static bool number_stream(struct hpw_tracks *all, const struct track *process, struct hpw_track *to)
-{
-	const uint64_t *const own = process->has_id && process->id < UINT32_MAX ? &process->id : NULL;
-	uint64_t id;
-
-	if (!track_numbers_assign(&all->streams, 0, own, &id))
-		return false;
-	to->stream = (uint32_t)id;
-	all->nstreams++;
-	return true;
-}
-
 static bool number_substream(struct hpw_tracks *all, const struct track *t, struct hpw_track *to)
 {
 	static const uint64_t of_process = 0;
@@ -437,17 +409,21 @@ static bool number_track(struct hpw_packet *k, const struct track *t)
 	struct hpw_tracks *const all = &k->st->tracks;
 	const struct track *const process = track_process(t);
 	struct hpw_track *const to = &all->list[t->index];
+	uint64_t stream = all->list[process->index].stream;
 	bool ok = true;
 
 	if (all->count >= MAX_TRACKS || (t == process && all->nstreams >= HEPH_MAX_STREAMS - 1) ||
-	    all->list[process->index].stream == shared.stream) {
+	    stream == shared.stream) {
 		*to = shared;
 		add_loss(k, HPW_TRACK_SHARED);
-	} else if (t == process) {
-		ok = number_stream(all, t, to);
-		all->count++;
 	} else {
-		to->stream = all->list[process->index].stream;
+		if (t == process) {
+			ok = track_numbers_assign(&all->streams, 0,
+			                          t->has_id && t->id < UINT32_MAX ? &t->id : NULL, &stream);
+			all->nstreams++;
+			all->count++;
+		}
+		to->stream = (uint32_t)stream;
 	}
 	to->process = process->index;
 	if (ok && to->stream != shared.stream)
@@ -465,14 +441,14 @@ static void describe_track(struct hpw_state *st, const struct track *t, struct c
 
 	add_number(&k, to->stream, 4);
 	add_number(&k, to->substream, 8);
-	put_text_attribute(&k, SLICE_LIT("kind"), track_kind_name(t));
-	put_text_attribute(&k, SLICE_LIT("name"), t->name);
+	put_attribute(&k, SLICE_LIT("kind"), value_string(track_kind_name(t)));
+	put_attribute(&k, SLICE_LIT("name"), value_string(t->name));
 	if (t->has_id)
-		put_number_attribute(&k, SLICE_LIT("id"), t->id);
+		put_attribute(&k, SLICE_LIT("id"), value_u64(t->id));
 	if (t->lane > 0)
-		put_number_attribute(&k, SLICE_LIT("lane"), t->lane);
+		put_attribute(&k, SLICE_LIT("lane"), value_u64(t->lane));
 	if (t->parent != NULL && t->parent->parent != NULL)
-		put_number_attribute(&k, SLICE_LIT("parent"), all->list[t->parent->index].substream);
+		put_attribute(&k, SLICE_LIT("parent"), value_u64(all->list[t->parent->index].substream));
 	finish_packet(&k);
 	to->described = true;
 	if (chunk->text.failed)
@@ -531,7 +507,7 @@ static void put_words(struct hpw_packet *k, const struct event *e)
 	words_of_event(&w, e);
 	for (unsigned i = 0; i < WORDS_OF_EVENT; i++)
 		if (w.of[i].type != VALUE_NONE)
-			put_attribute(k, word_names[i], &w.of[i]);
+			put_attribute(k, word_names[i], w.of[i]);
 	put_types(k);
 }
 
@@ -557,11 +533,7 @@ static uint32_t *counter_of(struct hpw_tracks *all, const struct hpw_track *to)
 static void put_event(struct hpw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	const struct hpw_track *const to = track_of(st, e, chunk);
-	struct hpw_packet k = { .st = st,
-		                .text = &chunk->text,
-		                .ledger = &chunk->ledger,
-		                .offset = e->offset,
-		                .start = chunk->text.n };
+	struct hpw_packet k = begin_packet(st, chunk, e->offset);
 	const struct out_times times = out_times_of(e, st->signed_time);
 	const uint64_t end = times.start + times.dur;
 	char *const p = text_reserve(k.text, HEPH_AT_DESCRIPTION);
@@ -585,7 +557,6 @@ static void put_event(struct hpw_state *st, const struct batch *b, const struct 
 	store_uint(p + HEPH_AT_END, end, 8, true);
 	k.text->n += HEPH_AT_DESCRIPTION;
 	st->latest = end > st->latest ? end : st->latest;
-	clear_types(st);
 	add_text(&k, e->name);
 	const struct field *const f = field_names_unique(chunk, b->fields + e->first_field, e->nfields,
 	                                                 &hpw_losses[HPW_NAME_REPEATED], e->offset);
