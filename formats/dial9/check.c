@@ -125,7 +125,7 @@ static void set_stack(struct d9_state *st, const char *addresses, uint32_t n, co
 	if (!d9_wants_fields(st))
 		return; /* stacks are never part of names */
 	d9_look_ahead(st);
-	if (!st->looked_ahead)
+	if (st->ahead == NULL)
 		d9_tally(&st->tallies.symbols_late, f, n);
 	*v = (struct value){ .type = VALUE_LIST, .count = n };
 	v->values = d9_stack_values(st, true, &b->scratch, addresses, n, &cost, &v->element);
@@ -169,7 +169,7 @@ static void set_other(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, 
 	} else if (charge_event(st, e->cost, &st->tallies.pool_limit, id, f)) {
 		*v = (struct value){ .type = VALUE_LIST, .element = e->element, .count = e->n };
 		v->values = e->values;
-		if (!st->looked_ahead)
+		if (st->ahead == NULL)
 			d9_tally(&st->tallies.symbols_late, f, e->n);
 	}
 }
@@ -202,7 +202,7 @@ static bool stop_at(struct d9_walk *w, enum d9_rule rule, unsigned back, uint64_
 {
 	w->stopped = true;
 	w->rule = (uint8_t)rule;
-	w->at = d9_bytes_offset(&w->bytes) - back;
+	w->at = input_offset(w->st->r->in, w->bytes.p) - back;
 	w->value = v;
 	return false;
 }
@@ -412,7 +412,9 @@ static bool walk_fields(struct d9_walk *w)
 	return true;
 }
 
-static enum record_status report_stop(const struct d9_walk *w)
+/* Reports the reason of a stop.  An event that is too deep for this reader is legal: passes over it, and all
+ * that follows it. */
+static enum record_status report_stop(const struct d9_walk *w, struct record *f)
 {
 	const char *const what = w->rule == D9_RULE_PRESENCE_BYTE          ? "presence byte"
 	                         : w->rule == D9_RULE_UNKNOWN_ELEMENT_TYPE ? "element type"
@@ -430,22 +432,7 @@ static enum record_status report_stop(const struct d9_walk *w)
 	finding_add(w->st->r->findings, &d9_rules[w->rule], w->at, w->f->ordinal,
 	            "%s in field %s of %s %s; the event begins at byte %" PRIu64, what,
 	            quoted(&q, w->field->in_file), quoted(&q2, w->s->name), shown, w->f->offset);
-	return RECORD_BAD;
-}
-
-/* Whether the walk stopped at a limit of this reader: the event is legal. */
-static bool is_too_deep(const struct d9_walk *w)
-{
-	return w->stopped && w->rule == D9_RULE_NESTING;
-}
-
-static enum record_status report_failure(const struct d9_walk *w)
-{
-	if (w->stopped)
-		return report_stop(w);
-	w->st->lack.schema = w->s;
-	w->st->lack.field = w->field;
-	return RECORD_MORE;
+	return w->rule == D9_RULE_NESTING ? d9_pass_rest(w->st, f) : RECORD_BAD;
 }
 
 enum record_status d9_walk_event(struct d9_state *st, const struct d9_schema *s, struct record *f)
@@ -453,8 +440,11 @@ enum record_status d9_walk_event(struct d9_state *st, const struct d9_schema *s,
 	struct d9_walk w = { .bytes = d9_bytes_of(st, f), .st = st, .f = f, .s = s, .mode = D9_WALK_CHECK };
 
 	if (!walk_fields(&w)) {
-		const enum record_status status = report_failure(&w);
-		return is_too_deep(&w) ? d9_pass_rest(st, f) : status;
+		if (w.stopped)
+			return report_stop(&w, f);
+		st->lack.schema = s;
+		st->lack.field = w.field;
+		return RECORD_MORE;
 	}
 	f->end = w.bytes.p;
 	if (w.has_finding) {
@@ -578,10 +568,8 @@ enum record_status d9_pass(struct d9_state *st, struct record *f)
 			break;
 		p = w.bytes.p;
 	}
-	if (w.stopped && p == f->p) {
-		const enum record_status status = report_stop(&w);
-		return is_too_deep(&w) ? d9_pass_rest(st, f) : status;
-	}
+	if (w.stopped && p == f->p)
+		return report_stop(&w, f);
 	if (p == f->p && pass->run > 0) {
 		(void)lack_length(&w.bytes, pass->missing, pass->length, pass->run, pass->total - pass->run);
 		w.field = pass->value_of;

@@ -230,17 +230,6 @@ struct d9_pass {
 	const char *what;
 };
 
-/* Kinds of frames, as classes of structure records. */
-enum d9_structure {
-	D9_S_HEADER,
-	D9_S_SCHEMA,
-	D9_S_STRINGS,
-	D9_S_STACKS,
-	D9_S_RESET,
-	D9_S_ANNOTATIONS,
-	D9_STRUCTURES
-};
-
 /* ---- look-ahead ---- */
 
 struct symbol;
@@ -291,7 +280,7 @@ struct d9_state {
 	uint64_t segment;      /* number of the current segment, from 1 */
 	uint64_t last_offset;  /* of the last complete frame */
 
-	struct class *structure[D9_STRUCTURES];
+	struct class *frames[D9_FRAMES]; /* of structure records, by d9_frame_index() */
 	struct d9_schemas schemas;
 	/* plans of schemas that tracetool wrote, and their copies for spans that are waiting */
 	const struct plan *made_plans[2], *waiting_plans[2];
@@ -319,8 +308,7 @@ struct d9_state {
 	enum d9_dialect *dialect;   /* during the pass for the dialect: receives it */
 	bool threads_pass;          /* this reader is that pass */
 	bool tried_threads;
-	bool tried_ahead;  /* a look-ahead was tried; the input may not be readable twice */
-	bool looked_ahead; /* a look-ahead was made */
+	bool tried_ahead; /* a look-ahead was tried; the input may not be readable twice */
 	bool symbols_seen;
 	uint64_t seed; /* of the hashes of pool entries */
 
@@ -348,7 +336,7 @@ static inline bool d9_wants_raw(const struct d9_state *st)
 /* The bytes from the start of a frame to the end of the window. */
 static inline struct d9_bytes d9_bytes_of(struct d9_state *st, const struct record *f)
 {
-	return (struct d9_bytes){ .p = f->p, .end = f->end, .in = st->r->in, .lack = &st->lack };
+	return (struct d9_bytes){ .p = f->p, .end = f->end, .lack = &st->lack };
 }
 
 /* ---- read.c: findings ---- */
@@ -368,10 +356,11 @@ static inline void d9_tally(struct finding_tally *t, const struct record *f, uin
 }
 
 /* Report a finding at the frame, or at the byte `at` of it. */
-void d9_find(struct d9_state *st, enum d9_rule rule, const struct record *f, const char *fmt, ...)
-    PRINTF(4, 5);
-void d9_find_at(struct d9_state *st, enum d9_rule rule, const struct record *f, const char *at,
-                const char *fmt, ...) PRINTF(5, 6);
+#define d9_find(st, rule, f, ...)                                                                            \
+	finding_add((st)->r->findings, &d9_rules[rule], (f)->offset, (f)->ordinal, __VA_ARGS__)
+#define d9_find_at(st, rule, f, at, ...)                                                                     \
+	finding_add((st)->r->findings, &d9_rules[rule], input_offset((st)->r->in, at), (f)->ordinal,         \
+	            __VA_ARGS__)
 
 /* Returns true, and counts the finding, if a finding of this rule would not be shown: its message is not
  * needed.  Else the caller reports it. */
@@ -390,11 +379,8 @@ void d9_note_newer(struct d9_state *st, const struct record *f, const char *at, 
 
 /* ---- read.c: records ---- */
 
-/* Makes the frame a structure record.  Returns RECORD_DONE. */
-enum record_status d9_end_frame(struct d9_state *st, enum d9_structure which, struct record *f);
-
-/* Sets st->lack to the bytes that a cursor lacks.  Returns RECORD_MORE. */
-enum record_status d9_note_lack(struct d9_state *st, const struct cursor *c);
+/* Makes the frame, of the tag st->tag, a structure record.  Returns RECORD_DONE. */
+enum record_status d9_end_frame(struct d9_state *st, struct record *f);
 
 /* Adds the fields of a structure record. */
 void d9_structure_fields(struct d9_state *st, const struct record *f, struct batch *b, struct event *e);

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #include "dial9/dial9.h"
-#include "base/compiler.h"
 #include "model/value.h"
 
 /* ---- values ---- */
@@ -395,7 +394,7 @@ INLINE const char *run_over(struct d9_state *st, const char *p, const char *limi
 				reader_range_add(range, ts, ts);
 		} else if (*p == D9_TAG_RESET && load_u64(p + 1, false) <= MAX_BASE) {
 			base = load_u64(p + 1, false);
-			st->structure[D9_S_RESET]->records++;
+			st->frames[D9_TAG_RESET]->records++;
 		} else {
 			break;
 		}
@@ -561,7 +560,7 @@ static NOINLINE const char *read_fields(struct d9_state *st, const struct d9_sch
 		case READ_ID:
 			entry = find_entry(t->pool, p, D9_MAX_EVENT_POOLED - pooled);
 			strings = t->pool == &st->pools[D9_STRINGS];
-			if (entry == NULL || (!strings && (!d9_wants_fields(st) || !st->looked_ahead)))
+			if (entry == NULL || (!strings && (!d9_wants_fields(st) || st->ahead == NULL)))
 				return NULL; /* stacks without names are counted */
 			p += 4;
 			pooled += entry->cost;
@@ -643,7 +642,7 @@ INLINE const char *run_with(struct d9_state *st, uint64_t max, const char *end, 
 				limit = f.p;
 		} else if (*f.p == D9_TAG_RESET && !structure && load_u64(f.p + 1, false) <= MAX_BASE) {
 			st->base = load_u64(f.p + 1, false);
-			st->structure[D9_S_RESET]->records++;
+			st->frames[D9_TAG_RESET]->records++;
 			r->records++;
 			f.end = f.p + D9_RESET_SIZE;
 		} else {
@@ -670,7 +669,7 @@ bool d9_run(struct reader *r, const char *limit, struct batch *b)
 {
 	struct d9_state *const st = r->state;
 	struct input *const in = r->in;
-	const struct class *const reset = st->structure[D9_S_RESET];
+	const struct class *const reset = st->frames[D9_TAG_RESET];
 	const uint64_t records = r->records, resets = reset->records;
 	const char *const end = in->end - D9_RESET_SIZE, *last;
 

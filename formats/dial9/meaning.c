@@ -43,13 +43,16 @@ static bool is_done_by_reader(const struct d9_schema *s, const struct class_plan
 
 static void find_roles(struct d9_schema *s, const struct class_plan *p)
 {
+	static const char *const words[D9_ROLES] = { [D9_ROLE_ADDRESS] = "address",
+		                                     [D9_ROLE_NAME] = "name",
+		                                     [D9_ROLE_DEPTH] = "depth",
+		                                     [D9_ROLE_WORKER] = "worker",
+		                                     [D9_ROLE_THREAD] = "thread" };
+
 	s->roles[D9_ROLE_CLOCK] = p->epoch;
 	s->roles[D9_ROLE_FACTS] = p->facts;
-	s->roles[D9_ROLE_ADDRESS] = field_named(s, plan_word(p->plan, "address"));
-	s->roles[D9_ROLE_NAME] = field_named(s, plan_word(p->plan, "name"));
-	s->roles[D9_ROLE_DEPTH] = field_named(s, plan_word(p->plan, "depth"));
-	s->roles[D9_ROLE_WORKER] = field_named(s, plan_word(p->plan, "worker"));
-	s->roles[D9_ROLE_THREAD] = field_named(s, plan_word(p->plan, "thread"));
+	for (int i = D9_ROLE_ADDRESS; i < D9_ROLES; i++)
+		s->roles[i] = field_named(s, plan_word(p->plan, words[i]));
 }
 
 static void find_used(struct d9_schema *s, const struct plan *m)
@@ -242,6 +245,8 @@ static void add_facts(struct d9_state *st, const struct d9_schema *s, const stru
 	struct batch scratch = { .cap = 0 };
 	struct value map;
 
+	if (st->r->ahead_of != NULL)
+		return;
 	if (f->end - f->p > D9_MAX_META_BYTES) {
 		d9_tally(&st->tallies.metadata, f, (uint64_t)(f->end - f->p));
 		return;
@@ -260,7 +265,8 @@ static void add_symbol(struct d9_state *st, const struct d9_schema *s, const str
 	uint64_t address, depth = 0;
 	struct value name;
 
-	if (type != &d9_types[D9_STRING] && type != &d9_types[D9_POOLED_STRING])
+	st->symbols_seen = true;
+	if (st->collects == NULL || (type != &d9_types[D9_STRING] && type != &d9_types[D9_POOLED_STRING]))
 		return;
 	if (!role_integer(st, s, f, D9_ROLE_ADDRESS, &address) ||
 	    !role_value(st, s, f, D9_ROLE_NAME, NULL, &name))
@@ -287,31 +293,11 @@ static void add_thread(struct d9_state *st, const struct d9_schema *s, const str
 	trace_define(t->trace, "thread-of", t->process, worker, 0, value_u64(tid));
 }
 
-static void use_event(struct d9_state *st, const struct d9_schema *s, const struct record *f)
-{
-	switch ((enum d9_use)s->use) {
-	case D9_USE_CLOCK:
-		set_clock(st, s, f);
-		break;
-	case D9_USE_FACTS:
-		if (st->r->ahead_of == NULL)
-			add_facts(st, s, f);
-		break;
-	case D9_USE_SYMBOL:
-		st->symbols_seen = true;
-		if (st->collects != NULL)
-			add_symbol(st, s, f);
-		break;
-	case D9_USE_TRACK:
-		d9_made_track(st, s, f);
-		break;
-	case D9_USE_WORKER:
-		add_thread(st, s, f);
-		break;
-	case D9_USE_PLAIN:
-		break;
-	}
-}
+/* By enum d9_use. */
+static void (*const uses[])(struct d9_state *, const struct d9_schema *, const struct record *) = {
+	[D9_USE_CLOCK] = set_clock,     [D9_USE_FACTS] = add_facts,   [D9_USE_SYMBOL] = add_symbol,
+	[D9_USE_TRACK] = d9_made_track, [D9_USE_WORKER] = add_thread,
+};
 
 /* ---- events of the batch ---- */
 
@@ -532,11 +518,9 @@ enum record_status d9_event_frame(struct d9_state *st, struct record *f)
 {
 	const size_t left = (size_t)(f->end - f->p);
 
-	if (left < D9_EVENT_HEAD) {
-		struct cursor c = cursor_on(f->p, f->end, false);
-		cursor_take(&c, D9_EVENT_HEAD, "type_id");
-		return d9_note_lack(st, &c);
-	}
+	struct d9_bytes head = d9_bytes_of(st, f);
+	if (d9_bytes_read(&head, D9_EVENT_HEAD, "type_id") == NULL)
+		return RECORD_MORE;
 	const uint16_t type_id = d9_type_id(f->p);
 	struct d9_schema *const s = d9_schema_find(&st->schemas, type_id);
 	if (s == NULL) {
@@ -560,7 +544,7 @@ enum record_status d9_event_frame(struct d9_state *st, struct record *f)
 	if (s->timed)
 		advance_time(st, f);
 	if (s->use != D9_USE_PLAIN)
-		use_event(st, s, f);
+		uses[s->use](st, s, f);
 	return end_event(st, s, f);
 }
 

@@ -126,12 +126,11 @@ void d9_look_ahead(struct d9_state *st)
 		shared_memory_init(&st->ahead->shared, destroy_ahead);
 		result = reader_look_ahead(st->r);
 	}
-	st->looked_ahead = result == LOOK_AHEAD_DONE;
-	for (uint32_t i = 0; st->looked_ahead && i < st->ahead->nlate; i++)
-		st->ahead->late[i] = make_lasting(st, st->ahead->late[i]);
 	st->r->no_memory |= result == LOOK_AHEAD_FAILED;
-	if (!st->looked_ahead)
+	if (result != LOOK_AHEAD_DONE)
 		d9_ahead_drop(st);
+	for (uint32_t i = 0; st->ahead != NULL && i < st->ahead->nlate; i++)
+		st->ahead->late[i] = make_lasting(st, st->ahead->late[i]);
 	st->unheld = true;
 }
 
@@ -265,7 +264,7 @@ static void resolve_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_
 		return;
 	p->defined = true;
 	d9_tally(&st->tallies.late, f, id);
-	if (!p->shown || st->looked_ahead)
+	if (!p->shown || st->ahead != NULL)
 		return;
 	const struct record first = { .offset = p->offset, .ordinal = p->ordinal };
 	d9_tally(&st->tallies.unresolved, &first, id);
@@ -448,13 +447,11 @@ static bool read_pool_entry(struct d9_bytes *b, bool strings, struct d9_pool_ent
 	return true;
 }
 
-/* Reads the next entry, after the head of a new frame.  *left: number of entries from this one on. */
-static inline bool read_pool(struct d9_state *st, struct d9_bytes *b, uint32_t *left)
+/* Reads the head of a new frame.  *left: number of entries from the next one on. */
+static inline bool read_pool_head(const struct d9_state *st, struct d9_bytes *b, uint32_t *left)
 {
 	*left = st->open.left;
-	if (st->first && (d9_bytes_read(b, 1, "tag") == NULL || !d9_bytes_u32(b, left, "count")))
-		return false;
-	return *left == 0 || read_pool_entry(b, st->tag == D9_TAG_STRINGS, &st->entry);
+	return !st->first || (d9_bytes_read(b, 1, "tag") != NULL && d9_bytes_u32(b, left, "count"));
 }
 
 static inline void set_left(struct d9_state *st, uint32_t left)
@@ -491,7 +488,8 @@ enum record_status d9_pool_frame(struct d9_state *st, struct record *f)
 	const struct slice *const data = &st->entry.data;
 	uint32_t left;
 
-	if (!read_pool(st, &bytes, &left))
+	if (!read_pool_head(st, &bytes, &left) ||
+	    (left > 0 && !read_pool_entry(&bytes, kind == D9_STRINGS, &st->entry)))
 		return RECORD_MORE;
 	f->end = bytes.p;
 	set_left(st, left);
@@ -509,11 +507,10 @@ enum record_status d9_pool_pass(struct d9_state *st, const struct record *f)
 {
 	const bool strings = st->tag == D9_TAG_STRINGS;
 	struct d9_bytes bytes = d9_bytes_of(st, f);
-	uint32_t left = st->open.left, id, n;
+	uint32_t left, id, n;
 
-	if (st->first && (d9_bytes_read(&bytes, 1, "tag") == NULL || !d9_bytes_u32(&bytes, &left, "count")))
-		return RECORD_MORE;
-	if (!d9_bytes_u32(&bytes, &id, "pool_id") || !d9_bytes_u32(&bytes, &n, "data_len"))
+	if (!read_pool_head(st, &bytes, &left) || !d9_bytes_u32(&bytes, &id, "pool_id") ||
+	    !d9_bytes_u32(&bytes, &n, "data_len"))
 		return RECORD_MORE;
 	set_left(st, left);
 	st->pass = (struct d9_pass){ .run = (uint64_t)(bytes.p - f->p) + (uint64_t)n * (strings ? 1 : 8),

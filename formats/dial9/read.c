@@ -6,11 +6,9 @@
  * Memory is bounded by the limits of dial9.h.  Frames and entries longer than --max-record are passed over in
  * pieces.
  */
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "dial9/dial9.h"
-#include "base/compiler.h"
 #include "dial9/write/write.h"
 
 /* ---- findings ---- */
@@ -22,30 +20,11 @@ const struct rule d9_rules[D9_RULE_COUNT + 1] = {
 	{ .id = NULL }
 };
 
-void d9_find(struct d9_state *st, enum d9_rule rule, const struct record *f, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	finding_add_v(st->r->findings, &d9_rules[rule], f->offset, f->ordinal, fmt, ap);
-	va_end(ap);
-}
-
-void d9_find_at(struct d9_state *st, enum d9_rule rule, const struct record *f, const char *at,
-                const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	finding_add_v(st->r->findings, &d9_rules[rule], input_offset(st->r->in, at), f->ordinal, fmt, ap);
-	va_end(ap);
-}
-
 bool d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct record *f)
 {
 	if (finding_is_shown(st->r->findings, &d9_rules[rule]))
 		return false;
-	finding_add(st->r->findings, &d9_rules[rule], f->offset, f->ordinal, "not shown");
+	d9_find(st, rule, f, "not shown");
 	return true;
 }
 
@@ -203,46 +182,35 @@ const struct format dial9_format = {
 
 /* ---- records ---- */
 
-enum record_status d9_end_frame(struct d9_state *st, enum d9_structure which, struct record *f)
+/* By d9_frame_index(). */
+static const struct {
+	const char *name; /* in findings */
+	const char *cls;  /* NULL: its records have other classes */
+} frames[D9_FRAMES] = {
+	[0] = { "header", "Header" },
+	[D9_TAG_SCHEMA] = { "schema", "Schema" },
+	[D9_TAG_EVENT] = { "event", NULL },
+	[D9_TAG_STRINGS] = { "string pool", "StringPool" },
+	[D9_TAG_STACKS] = { "stack pool", "StackPool" },
+	[D9_TAG_RESET] = { "timestamp reset", "TimestampReset" },
+	[D9_TAG_ANNOTATIONS] = { "schema annotations", "SchemaAnnotations" },
+};
+
+enum record_status d9_end_frame(struct d9_state *st, struct record *f)
 {
-	f->cls = st->structure[which];
+	f->cls = st->frames[d9_frame_index(st->tag)];
 	f->role = RECORD_IS_STRUCTURE;
 	st->last_offset = f->offset;
 	return RECORD_DONE;
 }
 
-enum record_status d9_note_lack(struct d9_state *st, const struct cursor *c)
-{
-	st->lack = (struct d9_lack){ .what = c->missing, .bytes = c->missing_bytes };
-	return RECORD_MORE;
-}
-
 /* ---- inputs that end inside a frame ---- */
-
-static const char *frame_name(uint8_t tag)
-{
-	switch (tag) {
-	case D9_TAG_SCHEMA:
-		return "schema";
-	case D9_TAG_EVENT:
-		return "event";
-	case D9_TAG_STRINGS:
-		return "string pool";
-	case D9_TAG_STACKS:
-		return "stack pool";
-	case D9_TAG_RESET:
-		return "timestamp reset";
-	case D9_TAG_ANNOTATIONS:
-		return "schema annotations";
-	default:
-		return "header";
-	}
-}
 
 /* Reports that the input ends inside a frame; st->lack describes the missing bytes.  Returns RECORD_BAD. */
 static COLD enum record_status report_cut(struct d9_state *st, const struct record *f)
 {
 	const struct d9_lack *const lack = &st->lack;
+	const char *const frame = frames[d9_frame_index(st->tag)].name;
 	char whose[700] = "", last[80];
 	struct quoted q, q2;
 
@@ -260,11 +228,11 @@ static COLD enum record_status report_cut(struct d9_state *st, const struct reco
 		d9_find(st, D9_RULE_LENGTH_PAST_END, f,
 		        "%s%s in the %s frame is %" PRIu64 ": bytes left %" PRIu64 ", missing %" PRIu64
 		        "; %s",
-		        lack->what, whose, frame_name(st->tag), lack->length, lack->left, lack->bytes, last);
+		        lack->what, whose, frame, lack->length, lack->left, lack->bytes, last);
 	else
 		d9_find(st, D9_RULE_CUT_FRAME, f, "%s%s in the %s frame: %" PRIu64 " %s missing; %s",
-		        lack->what, whose, frame_name(st->tag), lack->bytes,
-		        lack->bytes == 1 ? "byte is" : "bytes are", last);
+		        lack->what, whose, frame, lack->bytes, lack->bytes == 1 ? "byte is" : "bytes are",
+		        last);
 	return RECORD_BAD;
 }
 
@@ -332,12 +300,10 @@ static enum record_status read_header(struct d9_state *st, struct record *f)
 	const bool differs = memcmp(f->p, D9_MAGIC, looked) != 0;
 	if (differs && (looked == D9_MAGIC_SIZE || st->r->in->last))
 		return report_unknown(st, f, looked);
-	if (differs || left < D9_HEADER_SIZE) { /* findings show all of the magic */
-		struct cursor c = cursor_on(f->p, f->end, false);
-		cursor_take(&c, D9_MAGIC_SIZE, "magic");
-		cursor_u8(&c, "version");
-		return d9_note_lack(st, &c);
-	}
+	struct d9_bytes bytes = d9_bytes_of(st, f);
+	if (d9_bytes_read(&bytes, D9_MAGIC_SIZE, "magic") == NULL || /* findings show all of it */
+	    d9_bytes_read(&bytes, 1, "version") == NULL)
+		return RECORD_MORE;
 	if (f->p[4] != D9_VERSION) {
 		d9_find_at(st, D9_RULE_BAD_VERSION, f, f->p + 4, "version %u, known is %d", (uint8_t)f->p[4],
 		           D9_VERSION);
@@ -345,33 +311,28 @@ static enum record_status read_header(struct d9_state *st, struct record *f)
 	}
 	f->end = f->p + D9_HEADER_SIZE;
 	begin_segment(st, f);
-	return d9_end_frame(st, D9_S_HEADER, f);
+	return d9_end_frame(st, f);
 }
 
 static enum record_status read_reset(struct d9_state *st, struct record *f)
 {
-	struct cursor c = cursor_on(f->p, f->end, false);
+	struct d9_bytes bytes = d9_bytes_of(st, f);
 
-	cursor_take(&c, 1, "tag");
-	const uint64_t ts = cursor_u64(&c, "timestamp_ns");
-	if (c.missing != NULL)
-		return d9_note_lack(st, &c);
-	f->end = c.p;
-	st->base = ts;
-	return d9_end_frame(st, D9_S_RESET, f);
+	if (d9_bytes_read(&bytes, 1, "tag") == NULL || d9_bytes_read(&bytes, 8, "timestamp_ns") == NULL)
+		return RECORD_MORE;
+	f->end = bytes.p;
+	st->base = load_u64(f->p + 1, false);
+	return d9_end_frame(st, f);
 }
 
 /* Sets the class of an entry that was read, or of a frame without entries. */
 static enum record_status end_entry(struct d9_state *st, struct record *f, enum record_status status)
 {
-	static const enum d9_structure structures[] = { [D9_TAG_STRINGS] = D9_S_STRINGS,
-		                                        [D9_TAG_STACKS] = D9_S_STACKS,
-		                                        [D9_TAG_ANNOTATIONS] = D9_S_ANNOTATIONS };
 	const uint64_t last = st->last_offset;
 
 	if (status != RECORD_DONE)
 		return status;
-	(void)d9_end_frame(st, structures[st->tag], f);
+	(void)d9_end_frame(st, f);
 	st->open.left -= st->open.left > 0;
 	if (st->open.left > 0)
 		st->last_offset = last;
@@ -584,17 +545,16 @@ void d9_structure_fields(struct d9_state *st, const struct record *f, struct bat
 
 static bool set_up_trace(struct d9_state *st)
 {
-	static const char *const names[D9_STRUCTURES] = {
-		"Header", "Schema", "StringPool", "StackPool", "TimestampReset", "SchemaAnnotations"
-	};
 	struct trace *const trace = st->r->trace;
 
 	trace->byte_order = "little";
 	trace->clock = "monotonic";
-	for (int i = 0; i < D9_STRUCTURES; i++)
-		if ((st->structure[i] = trace_add_class(
-		         trace, textscan_slice(names[i], (uint32_t)strlen(names[i])))) == NULL)
+	for (int i = 0; i < D9_FRAMES; i++) {
+		const char *const name = frames[i].cls;
+		if (name != NULL && (st->frames[i] = trace_add_class(
+		                         trace, textscan_slice(name, (uint32_t)strlen(name)))) == NULL)
 			return false;
+	}
 	return true;
 }
 

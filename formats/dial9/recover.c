@@ -158,7 +158,7 @@ static void check_schema(struct recovery *rc, const struct record *rec)
 {
 	const struct d9_state *const st = rc->r->state;
 
-	if (rec->cls != st->structure[D9_S_SCHEMA] || st->schema->readable)
+	if (rec->cls != st->frames[D9_TAG_SCHEMA] || st->schema->readable)
 		return;
 	const char *const to = next_header(rec->p, rec->end);
 	recover_keep(rc, rec->p);

@@ -138,18 +138,6 @@ static bool set_unique_names(struct d9_state *st, const struct record *f, struct
 	return ok;
 }
 
-static struct class_field describe_field(const struct d9_field *field)
-{
-	const char *const name = d9_type_name(field->type);
-
-	return (struct class_field){
-		.name = field->name,
-		.type = { name, (uint32_t)strlen(name), SLICE_UTF8 | SLICE_JSON },
-		.value = d9_type(field->type)->value,
-		.size = d9_fixed_size(field->type),
-	};
-}
-
 /* Fields of the frame's head; in raw events they precede those that the schema declares. */
 static const struct class_field head_fields[] = {
 	{ SLICE_LIT("type_id"), SLICE_LIT("U16"), VALUE_U16, 2, NULL },
@@ -177,8 +165,16 @@ static bool declare_fields(struct d9_state *st, const struct record *f, struct d
 	if (s->declared == NULL)
 		return false;
 	memcpy(s->declared, head_fields, s->nhead * sizeof *head_fields);
-	for (uint32_t i = 0; i < s->nfields; i++)
-		s->declared[s->nhead + i] = describe_field(&s->fields[i]);
+	for (uint32_t i = 0; i < s->nfields; i++) {
+		const uint8_t type = s->fields[i].type;
+		const char *const name = d9_type_name(type);
+		s->declared[s->nhead + i] = (struct class_field){
+			.name = s->fields[i].name,
+			.type = { name, (uint32_t)strlen(name), SLICE_UTF8 | SLICE_JSON },
+			.value = d9_type(type)->value,
+			.size = d9_fixed_size(type),
+		};
+	}
 	return true;
 }
 
@@ -330,7 +326,7 @@ enum record_status d9_schema_frame(struct d9_state *st, struct record *f)
 	}
 	register_schema(st, f, d9_type_id(f->p), s);
 	st->schema = s;
-	return d9_end_frame(st, D9_S_SCHEMA, f);
+	return d9_end_frame(st, f);
 }
 
 /* ---- annotations ---- */

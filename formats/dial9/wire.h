@@ -39,6 +39,13 @@ enum d9_tag {
 	D9_TAG_HEADER = 'T',       /* 0.4: the first byte of another header */
 };
 
+/* Returns the index of a frame in tables of frames: its tag; 0 of a header. */
+#define D9_FRAMES 7
+static inline unsigned d9_frame_index(uint8_t tag)
+{
+	return tag < D9_FRAMES ? tag : 0;
+}
+
 #define D9_EVENT_HEAD 3       /* tag, type_id */
 #define D9_TIMED_EVENT_HEAD 6 /* and timestamp_delta_ns */
 #define D9_SCHEMA_HEAD 3      /* tag, type_id */
@@ -197,7 +204,6 @@ struct d9_lack {
 /* The bytes of a frame that are in the window, read from the front.  A read that lacks bytes sets *lack. */
 struct d9_bytes {
 	const char *p, *end;
-	struct input *in;
 	struct d9_lack *lack;
 };
 
@@ -250,11 +256,6 @@ static inline bool d9_bytes_u32(struct d9_bytes *b, uint32_t *v, const char *wha
 
 	*v = p != NULL ? load_u32(p, false) : 0;
 	return p != NULL;
-}
-
-static inline uint64_t d9_bytes_offset(const struct d9_bytes *b)
-{
-	return input_offset(b->in, b->p);
 }
 
 /* Reads a LEB128 number that was checked to have at most D9_VARINT_MAX bytes.  Inlined, so that the caller's

@@ -6,7 +6,6 @@
 struct symbol {
 	struct slice bytes; /* its frame */
 	uint64_t address, ts;
-	bool timed;
 };
 
 struct symbols {
@@ -74,58 +73,47 @@ enum { MAX_ADDRESSES = 1 << 20 };
 
 #define MAX_SYMBOL_BYTES (8U << 20) /* of retained symbols */
 
-struct first_field {
-	struct slice event, name; /* of the schema; of the field */
+struct schema {
+	struct slice event;
 	bool timed;
-	uint8_t type;
+	uint32_t nfields;
+	const char *fields; /* in the frame */
+	struct slice first; /* name of the first field; n 0: there is none */
+	uint8_t first_type;
 };
 
 /* "Schema": tag, type_id, name, has_timestamp, fields. */
-static bool first_field(struct slice schema, struct first_field *f)
+static struct schema read_schema(struct slice frame)
 {
-	const char *p = schema.p + D9_SCHEMA_HEAD;
+	struct schema s = { .event = slice_of(frame.p + D9_SCHEMA_NAME,
+		                              load_u16(frame.p + D9_SCHEMA_HEAD, false)) };
+	const char *const p = s.event.p + s.event.n;
 
-	f->event = slice_of(p + 2, load_u16(p, false));
-	p = f->event.p + f->event.n;
-	f->timed = p[0] == 1;
-	if (load_u16(p + 1, false) == 0)
-		return false;
-	f->name = slice_of(p + 5, load_u16(p + 3, false));
-	f->type = (uint8_t)f->name.p[f->name.n];
-	return true;
+	s.timed = p[0] == 1;
+	s.nfields = load_u16(p + 1, false);
+	s.fields = p + 3;
+	if (s.nfields > 0) {
+		s.first = slice_of(p + 5, load_u16(p + 3, false));
+		s.first_type = (uint8_t)s.first.p[s.first.n];
+	}
+	return s;
 }
 
-static bool is_symbol_schema(struct slice schema)
+static bool is_of_symbols(const struct schema *s)
 {
-	struct first_field f = { .type = 0 };
-
-	if (!first_field(schema, &f) || !d9_is_integer(f.type) || d9_is_optional(f.type))
-		return false;
-	return (slice_is(f.event, "SymbolTableEntry") && slice_is(f.name, "addr")) ||
-	       (slice_is(f.event, "CallframeDefEvent") && slice_is(f.name, "address"));
-}
-
-static bool is_schema_of(struct slice schema, const char *event)
-{
-	struct first_field f = { .type = 0 };
-
-	return first_field(schema, &f) && slice_is(f.event, event);
+	return d9_is_integer(s->first_type) && !d9_is_optional(s->first_type) &&
+	       ((slice_is(s->event, "SymbolTableEntry") && slice_is(s->first, "addr")) ||
+	        (slice_is(s->event, "CallframeDefEvent") && slice_is(s->first, "address")));
 }
 
 /* Returns the address of a symbol that the reader checked. */
-static uint64_t read_symbol_address(struct slice schema, struct slice event)
+static uint64_t read_symbol_address(struct slice frame, struct slice event)
 {
-	struct first_field f = { .type = 0 };
+	const struct schema s = read_schema(frame);
+	const char *p = event.p + (s.timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
 
-	(void)first_field(schema, &f);
-	const char *p = event.p + (f.timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
-	uint64_t v = 0;
-
-	if (d9_type(f.type)->shape == D9_SHAPE_LEB128)
-		return d9_varint(&p);
-	for (unsigned i = d9_fixed_size(f.type); i > 0; i--)
-		v = v << 8 | (unsigned char)p[i - 1];
-	return v;
+	return d9_type(s.first_type)->shape == D9_SHAPE_LEB128 ? d9_varint(&p)
+	                                                       : d9_load(p, d9_fixed_size(s.first_type));
 }
 
 static bool is_needed(const struct symbols *s, uint64_t address)
@@ -299,15 +287,6 @@ static bool may_refer(uint8_t type)
 	return t->shape == D9_SHAPE_ID || t->tagged || t == &d9_types[D9_STACK];
 }
 
-/* Returns the fields of a schema frame, which follow its has_timestamp and field_count; *n: their number. */
-static const char *schema_fields(struct slice frame, uint32_t *n)
-{
-	const char *const p = frame.p + D9_SCHEMA_NAME + load_u16(frame.p + D9_SCHEMA_HEAD, false);
-
-	*n = load_u16(p + 1, false);
-	return p + 3;
-}
-
 /* Defined with the events, which need definitions. */
 static void write_symbols(struct d9w_copy *copy, bool all, struct chunk *chunk);
 
@@ -315,7 +294,8 @@ static void define_schema(struct d9w_copy *copy, struct slice frame, struct chun
 {
 	struct d9w_selection *const s = copy->selection;
 	struct definition *k = get_definition(s, OF_SCHEMAS, d9_type_id(frame.p), chunk);
-	uint32_t n;
+	const struct schema schema = read_schema(frame);
+	const char *p = schema.fields;
 
 	if (k == NULL || (k->bytes.p != NULL && slice_equal(k->bytes, frame)))
 		return;
@@ -326,12 +306,11 @@ static void define_schema(struct d9w_copy *copy, struct slice frame, struct chun
 	(void)charge_retained(s, frame.n); /* kept even above the limit: the reader bounds schemas */
 	keep_copy(s, k, frame, chunk);
 	k->nrefer = 0;
-	k->symbol = is_symbol_schema(frame);
-	k->clock = is_schema_of(frame, "ClockSyncEvent");
-	k->facts = is_schema_of(frame, "SegmentMetadataEvent");
-	const char *p = schema_fields(frame, &n);
-	k->timed = p[-3] == 1;
-	for (uint32_t i = 1; i <= n; i++) {
+	k->symbol = is_of_symbols(&schema);
+	k->clock = schema.nfields > 0 && slice_is(schema.event, "ClockSyncEvent");
+	k->facts = schema.nfields > 0 && slice_is(schema.event, "SegmentMetadataEvent");
+	k->timed = schema.timed;
+	for (uint32_t i = 1; i <= schema.nfields; i++) {
 		p += 2 + load_u16(p, false);
 		k->nrefer = may_refer((uint8_t)*p++) ? i : k->nrefer;
 	}
@@ -386,13 +365,8 @@ static void read_entry(struct d9w_copy *copy, struct slice bytes, bool head, str
 	const char *p = bytes.p;
 
 	if (head && tag == D9_TAG_ANNOTATIONS) {
-		s->type_id = 0;
 		p++;
-		for (unsigned shift = 0; shift < 70; shift += 7) {
-			s->type_id |= shift < 64 ? (uint64_t)(*p & 0x7f) << shift : 0;
-			if ((*p++ & 0x80) == 0)
-				break;
-		}
+		s->type_id = d9_varint(&p);
 		p += 2;
 	} else if (head) {
 		p += D9_POOL_HEAD;
@@ -440,8 +414,7 @@ static const char *require_value(struct d9w_copy *copy, uint8_t type, const char
 		require_entry(copy, (enum definition_kind)t->pool, load_u32(p, false), chunk);
 		return p + 4;
 	case D9_SHAPE_LEB128:
-		while ((*p++ & 0x80) != 0)
-			;
+		(void)d9_varint(&p);
 		return p;
 	case D9_SHAPE_TEXT:
 	case D9_SHAPE_RUN:
@@ -456,19 +429,16 @@ static const char *require_value(struct d9w_copy *copy, uint8_t type, const char
 }
 
 /* Writes the definitions that an event refers to. */
-static void require_definitions(struct d9w_copy *copy, struct definition *k, bool timed, struct slice bytes,
+static void require_definitions(struct d9w_copy *copy, struct definition *k, struct slice bytes,
                                 struct chunk *chunk)
 {
-	uint32_t n = k->nrefer, all;
+	uint32_t n = k->nrefer;
 
-	if (!k->written) {
-		write_header(copy, chunk);
-		require_schema(copy, k, d9_type_id(bytes.p), chunk);
-	}
+	require_schema(copy, k, d9_type_id(bytes.p), chunk);
 	if (n == 0)
 		return;
-	const char *f = schema_fields(k->bytes, &all); /* k moves when an id is added */
-	const char *p = bytes.p + (timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
+	const char *f = read_schema(k->bytes).fields; /* k moves when an id is added */
+	const char *p = bytes.p + (k->timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
 	for (; n > 0 && !chunk->text.failed; n--) {
 		f += 2 + load_u16(f, false);
 		const uint8_t type = (uint8_t)*f++;
@@ -486,7 +456,7 @@ static void select_event(struct d9w_copy *copy, struct definition *k, uint64_t t
 	const bool timed = k->timed;
 	const uint32_t delta = timed ? load_u32(bytes.p + 2, false) >> 8 : 0;
 
-	require_definitions(copy, k, timed, bytes, chunk);
+	require_definitions(copy, k, bytes, chunk);
 	if (ts < copy->base || ts - copy->base != delta) {
 		d9w_copy_event(copy, timed, ts, bytes, chunk);
 	} else {
@@ -507,8 +477,7 @@ static void select_or_retain(struct d9w_copy *copy, const struct event *e, struc
 	if (k->symbol) {
 		const struct symbol symbol = { .bytes = bytes,
 			                       .address = read_symbol_address(k->bytes, bytes),
-			                       .ts = ts,
-			                       .timed = k->timed };
+			                       .ts = ts };
 		if (!is_needed(symbols, symbol.address) && retain_symbol(symbols, &symbol))
 			return;
 	}
@@ -527,10 +496,11 @@ static void write_symbols(struct d9w_copy *copy, bool all, struct chunk *chunk)
 		const struct symbol *const k = &s->retained[i];
 		if (!all && !is_needed(s, k->address))
 			continue;
-		require_definitions(copy,
-		                    find_definition(copy->selection, OF_SCHEMAS, d9_type_id(k->bytes.p)),
-		                    k->timed, k->bytes, chunk);
-		d9w_copy_event(copy, k->timed, k->ts, k->bytes, chunk);
+		struct definition *const schema =
+		    find_definition(copy->selection, OF_SCHEMAS, d9_type_id(k->bytes.p));
+		const bool timed = schema->timed; /* it moves when an id is added */
+		require_definitions(copy, schema, k->bytes, chunk);
+		d9w_copy_event(copy, timed, k->ts, k->bytes, chunk);
 	}
 	arena_free(&s->arena);
 	s->n = 0;

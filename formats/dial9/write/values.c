@@ -75,23 +75,18 @@ static const struct d9w_cell plain_cells[] = {
 };
 static const struct d9w_cell as_json = { D9_STRING, VALUE_JSON, 0 };
 
-static uint64_t elements(const struct value *v)
-{
-	return (uint64_t)v->count << (v->type == VALUE_MAP);
-}
-
 static uint64_t count_type(const struct value *v, enum value_type type)
 {
 	uint64_t n = 0;
 
-	for (uint64_t i = 0; i < elements(v); i++)
+	for (uint64_t i = 0; i < value_entries(v); i++)
 		n += v->values[i].type == type;
 	return n;
 }
 
 static bool is_map_of_texts(const struct value *v)
 {
-	for (uint64_t i = 0; i < elements(v); i++)
+	for (uint64_t i = 0; i < value_entries(v); i++)
 		if (v->values[i].type != VALUE_STRING || !slice_is_utf8(value_text(&v->values[i])))
 			return false;
 	return true;
@@ -122,7 +117,7 @@ static struct d9w_cell list_cell(struct d9w_values *x, const struct value *v, st
 		return as_json;
 	if (addresses > 0 && count_type(v, VALUE_U64) == 0)
 		cell.type = D9_MADE_STACK;
-	for (uint64_t i = 0; i < elements(v) && !chunk->text.failed; i++)
+	for (uint64_t i = 0; i < value_entries(v) && !chunk->text.failed; i++)
 		if (v->values[i].type == VALUE_STRING && slice_is_utf8(value_text(&v->values[i])))
 			(void)add_pooled(x, value_text(&v->values[i]), chunk);
 	return cell;
@@ -132,7 +127,7 @@ struct d9w_cell d9w_cell_of(struct d9w_values *x, const struct value *v, struct 
 {
 	if (v->type == VALUE_STRING)
 		return text_cell(x, value_text(v), chunk);
-	if (v->type == VALUE_LIST || v->type == VALUE_MAP)
+	if (value_is_list(v))
 		return list_cell(x, v, chunk);
 	if (v->type == VALUE_JSON && !slice_is_utf8(value_text(v)))
 		return (struct d9w_cell){ D9_BYTES, D9_MADE_TEXT, 0 };
@@ -214,9 +209,8 @@ static struct d9w_cell element_cell(struct d9w_values *x, const struct value *v,
                                     struct chunk *chunk, uint64_t offset)
 {
 	struct d9w_cell cell = plain_cells[v->type];
-	const bool list = v->type == VALUE_LIST || v->type == VALUE_MAP;
 
-	if (v->type == VALUE_NONE || v->type == VALUE_JSON || (list && depth >= D9_MAX_NESTING))
+	if (v->type == VALUE_NONE || v->type == VALUE_JSON || (value_is_list(v) && depth >= D9_MAX_NESTING))
 		return as_json;
 	if (v->type == VALUE_STRING) {
 		cell = slice_is_utf8(value_text(v)) ? cell : (struct d9w_cell){ D9_BYTES, D9_MADE_TEXT, 0 };
@@ -243,7 +237,7 @@ static void put_element(struct d9w_values *x, const struct value *v, bool stack,
 		d9w_lose(chunk, D9W_VALUE_AS_TEXT, offset);
 	} else if (cell.type == VALUE_JSON) {
 		put_json(x, v, chunk, offset);
-	} else if (v->type == VALUE_LIST || v->type == VALUE_MAP) {
+	} else if (value_is_list(v)) {
 		put_values(x, v, false, depth, chunk, offset);
 	} else {
 		d9w_value(x, cell, v, chunk, offset);
@@ -307,7 +301,7 @@ void d9w_value(struct d9w_values *x, struct d9w_cell cell, const struct value *v
 		text_char(t, 0);
 		break;
 	default: /* String, Bytes */
-		if (v->type == VALUE_LIST || v->type == VALUE_MAP)
+		if (value_is_list(v))
 			put_json(x, v, chunk, offset);
 		else
 			put_text(x, value_text(v), chunk, offset);

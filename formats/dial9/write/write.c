@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "dial9/write/write.h"
-#include "base/compiler.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
 #include "out/facts.h"
