@@ -5,7 +5,6 @@
  * finding is not checked again.
  */
 #include "dftracer/dftracer.h"
-#include "base/compiler.h"
 
 /* ---- reports ---- */
 
@@ -345,18 +344,22 @@ void dft_ids_finish(struct dft_state *st)
 
 #define BIT(which) (1u << (which))
 
-static const unsigned required[] = {
-	[DFT_PHASE_NONE] = BIT(DFT_NAME),
-	[DFT_PHASE_COMPLETE] =
-	    BIT(DFT_NAME) | BIT(DFT_CAT) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS) | BIT(DFT_DUR),
-	[DFT_PHASE_METADATA] = BIT(DFT_NAME),
-	[DFT_PHASE_COUNTER] = BIT(DFT_NAME) | BIT(DFT_TS),
-	[DFT_PHASE_AGGREGATE] = BIT(DFT_NAME) | BIT(DFT_TS),
-	[DFT_PHASE_ASYNC_BEGIN] = BIT(DFT_NAME) | BIT(DFT_PID) | BIT(DFT_TS),
-	[DFT_PHASE_ASYNC_END] = BIT(DFT_NAME) | BIT(DFT_PID) | BIT(DFT_TS),
-	[DFT_PHASE_BEGIN] = BIT(DFT_NAME) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS),
-	[DFT_PHASE_END] = BIT(DFT_NAME) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS),
-	[DFT_PHASE_INSTANT] = BIT(DFT_NAME) | BIT(DFT_TS),
+/* By enum dft_phase: the members that a record must have besides its name. */
+static const struct {
+	const char *name; /* of the phase */
+	unsigned members;
+} required[] = {
+	[DFT_PHASE_NONE] = { "record", 0 },
+	[DFT_PHASE_COMPLETE] = { "complete event",
+	                         BIT(DFT_CAT) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS) | BIT(DFT_DUR) },
+	[DFT_PHASE_METADATA] = { "metadata event", 0 },
+	[DFT_PHASE_COUNTER] = { "counter", BIT(DFT_TS) },
+	[DFT_PHASE_AGGREGATE] = { "aggregate", BIT(DFT_TS) },
+	[DFT_PHASE_ASYNC_BEGIN] = { "async begin", BIT(DFT_PID) | BIT(DFT_TS) },
+	[DFT_PHASE_ASYNC_END] = { "async end", BIT(DFT_PID) | BIT(DFT_TS) },
+	[DFT_PHASE_BEGIN] = { "begin", BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS) },
+	[DFT_PHASE_END] = { "end", BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS) },
+	[DFT_PHASE_INSTANT] = { "instant", BIT(DFT_TS) },
 };
 
 #define NUMBERS (BIT(DFT_ID) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS) | BIT(DFT_DUR))
@@ -375,24 +378,12 @@ static unsigned present_members(const struct dft_record *rec)
 
 static void report_missing(struct dft_state *st, const struct dft_record *rec, enum dft_phase phase)
 {
-	const unsigned missing = required[phase] & ~present_members(rec);
-	static const char *const kinds[] = {
-		[DFT_PHASE_NONE] = "record",
-		[DFT_PHASE_COMPLETE] = "complete event",
-		[DFT_PHASE_COUNTER] = "counter",
-		[DFT_PHASE_METADATA] = "metadata event",
-		[DFT_PHASE_AGGREGATE] = "aggregate",
-		[DFT_PHASE_ASYNC_BEGIN] = "async begin",
-		[DFT_PHASE_BEGIN] = "begin",
-		[DFT_PHASE_ASYNC_END] = "async end",
-		[DFT_PHASE_END] = "end",
-		[DFT_PHASE_INSTANT] = "instant",
-	};
+	const unsigned missing = (required[phase].members | BIT(DFT_NAME)) & ~present_members(rec);
 
 	for (int i = 0; i < DFT_TOPS; i++)
 		if ((missing & BIT(i)) != 0)
 			dft_report(st, DFT_RULE_MISSING_FIELD, dft_record_position(rec),
-			           "%s is missing from the %s", dft_top_names[i], kinds[phase]);
+			           "%s is missing from the %s", dft_top_names[i], required[phase].name);
 }
 
 static void check_kind(struct dft_state *st, const struct dft_record *rec, enum dft_top which)
@@ -495,8 +486,10 @@ static void report_flaws(struct dft_state *st, const struct dft_record *rec)
 		           "more than 60000 args or 16 unknown fields: the others were dropped");
 }
 
-static void check(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+void dft_check_record(struct dft_state *st)
 {
+	const struct dft_record *const rec = &st->record;
+	struct dft_facts *const f = &st->facts;
 	char word[JSON_WORD];
 
 	f->has_id = false;
@@ -512,13 +505,8 @@ static void check(struct dft_state *st, const struct dft_record *rec, struct dft
 	check_id(st, rec, f);
 	check_times(st, rec, f);
 	dft_check_hashes(st, rec, f);
-}
-
-void dft_check_record(struct dft_state *st)
-{
-	check(st, &st->record, &st->facts);
 	if (!st->r->no_memory)
-		dft_meta_apply(st, &st->record, &st->facts);
+		dft_meta_apply(st, rec, f);
 	if (!st->r->no_memory)
-		dft_dialect_check(st, &st->record, &st->facts);
+		dft_dialect_check(st, rec, f);
 }

@@ -6,7 +6,6 @@
 #define _GNU_SOURCE /* memrchr */
 
 #include "dftracer/dftracer.h"
-#include "base/compiler.h"
 
 /* ---- fast path: common records ---- */
 

@@ -46,15 +46,20 @@ static bool defines_hash(const struct dft_record *rec, const struct dft_facts *f
 	       name.p[1] == 'H';
 }
 
+/* Returns the dialects that are in both sets; `d` if there are none. */
+static unsigned narrow(unsigned d, unsigned by)
+{
+	return (d & by) != 0 ? d & by : d;
+}
+
 /* Returns the dialects in which this record is possible; never 0. */
 static unsigned dialects_of_record(const struct dft_record *rec, const struct dft_facts *f)
 {
 	const bool text = json_is_string(dft_top_kind(rec, DFT_PID)) &&
 	                  *dft_top_text(rec, DFT_PID).p >= '0' && *dft_top_text(rec, DFT_PID).p <= '9';
 	const bool letter = json_is_string(dft_top_kind(rec, DFT_PH));
-	unsigned d = ALL, more;
+	unsigned d = text ? BIT(D1) : ALL & ~BIT(D1);
 
-	d &= text ? BIT(D1) : ~BIT(D1);
 	if (dft_top_kind(rec, DFT_TYPE) != JSON_ABSENT || dft_top_kind(rec, DFT_PH) == JSON_UINT)
 		d &= BIT(D5);
 	else if (f->phase == DFT_PHASE_COMPLETE && letter)
@@ -67,12 +72,10 @@ static unsigned dialects_of_record(const struct dft_record *rec, const struct df
 		d &= BIT(D4) | BIT(D5);
 	if (f->phase == DFT_PHASE_METADATA && letter && rec->p[rec->top[DFT_PH].at] == 'H')
 		d &= BIT(D2B);
-	more = d & dialects_of_hash(rec, dft_arg_of(rec, DFT_ROLE_HHASH));
-	d = more != 0 ? more : d;
-	more = d & dialects_of_hash(rec, dft_arg_of(rec, DFT_ROLE_FHASH));
-	d = more != 0 ? more : d;
-	more = d & (defines_hash(rec, f) ? dialects_of_hash(rec, dft_arg_of(rec, DFT_ROLE_VALUE)) : ALL);
-	d = more != 0 ? more : d;
+	d = narrow(d, dialects_of_hash(rec, dft_arg_of(rec, DFT_ROLE_HHASH)));
+	d = narrow(d, dialects_of_hash(rec, dft_arg_of(rec, DFT_ROLE_FHASH)));
+	if (defines_hash(rec, f))
+		d = narrow(d, dialects_of_hash(rec, dft_arg_of(rec, DFT_ROLE_VALUE)));
 	return d != 0 ? d : ALL;
 }
 
@@ -89,15 +92,16 @@ static unsigned dialects_of_version(const struct dft_record *rec)
 	                                               : ALL;
 }
 
-/* Returns the one of several possible dialects that was in use longest. */
+/* Returns the one of several possible dialects (at least one) that was in use longest. */
 static const char *most_likely_dialect(unsigned d)
 {
 	static const enum dialect order[] = { D3, D4, D2A, D2, D1, D0, D2C, D5, D2B };
 
-	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
-		if ((d & BIT(order[i])) != 0)
-			return dialect_names[order[i]];
-	return dialect_names[D3];
+	const enum dialect *at = order;
+
+	while ((d & BIT(*at)) == 0)
+		at++;
+	return dialect_names[*at];
 }
 
 /* Returns the tallies (bits of enum dft_tallied) that are usual in the dialect, so not reported. */
@@ -164,12 +168,10 @@ void dft_tally_first(struct dft_tally *t, struct finding_place position, struct 
 	t->text[n] = '\0';
 }
 
-struct tally_message {
+static const struct {
 	enum dft_rule rule;
 	const char *text; /* "...; N in all" */
-};
-
-static const struct tally_message tally_messages[DFT_TALLIES] = {
+} tally_messages[DFT_TALLIES] = {
 	[DFT_LEADING_BLANKS] = { DFT_RULE_LEADING_BLANKS, "blanks before a record" },
 	[DFT_BLANK_LINES] = { DFT_RULE_BLANK_LINE, "empty line" },
 	[DFT_CR_LF] = { DFT_RULE_CR_LF, "line ends in CR LF" },
@@ -198,14 +200,15 @@ void dft_tallies_report(struct dft_state *st)
 
 	for (int i = 0; i < DFT_TALLIES; i++) {
 		const struct dft_tally *const t = &st->tallies[i];
-		const struct tally_message *const m = &tally_messages[i];
+		const enum dft_rule rule = tally_messages[i].rule;
 		if (t->count == 0 || (usual >> i & 1) != 0)
 			continue;
 		if (t->text[0] != '\0')
-			dft_report(st, m->rule, t->at, "%s (%s); %" PRIu64 " in all", m->text,
+			dft_report(st, rule, t->at, "%s (%s); %" PRIu64 " in all", tally_messages[i].text,
 			           quoted(&q, slice_str(t->text)), t->count);
 		else
-			dft_report(st, m->rule, t->at, "%s; %" PRIu64 " in all", m->text, t->count);
+			dft_report(st, rule, t->at, "%s; %" PRIu64 " in all", tally_messages[i].text,
+			           t->count);
 	}
 }
 
@@ -291,8 +294,7 @@ static void survey_record(struct survey *x)
 	              has_foreign_phase(rec);
 	if (f.phase == DFT_PHASE_NONE || dft_top_kind(rec, DFT_NAME) == JSON_ABSENT)
 		return;
-	const unsigned d = x->dialects & dialects_of_record(rec, &f) & dialects_of_version(rec);
-	x->dialects = d != 0 ? d : x->dialects;
+	x->dialects = narrow(x->dialects, dialects_of_record(rec, &f) & dialects_of_version(rec));
 	x->records++;
 	x->sorted += dft_top_kind(rec, DFT_CAT) != JSON_ABSENT;
 	x->numbered += (dft_top_kind(rec, DFT_ID) != JSON_ABSENT && !has_foreign_phase(rec)) ||

@@ -274,16 +274,14 @@ static void put_counter(struct fields *x)
 	}
 }
 
-/* Adds a member of the record; `other` is its name if an argument of role `conflict` has the name. */
-static void put_top(struct fields *x, enum dft_top which, enum dft_role conflict, struct slice name,
-                    struct slice other)
+/* Adds a member of the record. */
+static void put_top(struct fields *x, enum dft_top which, struct slice name)
 {
 	const struct dft_arg a = { .value = x->rec->top[which],
 		                   .kind = (uint8_t)dft_top_kind(x->rec, which) };
 
-	if (a.kind == JSON_ABSENT)
-		return;
-	*x->to++ = (struct field){ x->rec->special[conflict] != 0 ? other : name, value_of(x, &a) };
+	if (a.kind != JSON_ABSENT)
+		*x->to++ = (struct field){ name, value_of(x, &a) };
 }
 
 /* Whether another field of the event has, or may have, this name. */
@@ -326,8 +324,10 @@ static void put_all(struct fields *x)
 	if (x->facts->has_id && rec->special[DFT_ROLE_ID] == 0 && is_plain_id(rec))
 		*x->to++ = (struct field){ LITERAL("id"), value_u64(x->facts->id) };
 	else
-		put_top(x, DFT_ID, DFT_ROLE_ID, SLICE_LIT("id"), SLICE_LIT("id (record)"));
-	put_top(x, DFT_TYPE, DFT_ROLE_TYPE, SLICE_LIT("type"), SLICE_LIT("type (record)"));
+		put_top(x, DFT_ID,
+		        rec->special[DFT_ROLE_ID] == 0 ? SLICE_LIT("id") : SLICE_LIT("id (record)"));
+	put_top(x, DFT_TYPE,
+	        rec->special[DFT_ROLE_TYPE] == 0 ? SLICE_LIT("type") : SLICE_LIT("type (record)"));
 	for (uint32_t i = 0; i < rec->nextras; i++)
 		put_extra(x, &rec->extras[i]);
 	for (uint32_t i = 0; i < rec->nargs; i++) {
@@ -338,7 +338,7 @@ static void put_all(struct fields *x)
 			put_arg(x, a);
 	}
 	if (dft_top_kind(rec, DFT_ARGS) != JSON_OBJECT)
-		put_top(x, DFT_ARGS, DFT_ROLE_NONE, SLICE_LIT("args"), SLICE_LIT("args"));
+		put_top(x, DFT_ARGS, SLICE_LIT("args"));
 }
 
 /* Adds members that an event cannot express: invalid times, unknown phases. */
@@ -347,11 +347,11 @@ static void put_inexpressible(struct fields *x, const struct event *e)
 	const struct dft_facts *const f = x->facts;
 
 	if (f->phase == DFT_PHASE_NONE || f->phase >= DFT_PHASE_BEGIN)
-		put_top(x, DFT_PH, DFT_ROLE_NONE, SLICE_LIT("ph (record)"), SLICE_LIT("ph"));
+		put_top(x, DFT_PH, SLICE_LIT("ph (record)"));
 	if (!f->has_ts)
-		put_top(x, DFT_TS, DFT_ROLE_NONE, SLICE_LIT("ts (record)"), SLICE_LIT("ts"));
+		put_top(x, DFT_TS, SLICE_LIT("ts (record)"));
 	if (e->phase != PHASE_SPAN || (f->has_dur && e->dur != f->dur))
-		put_top(x, DFT_DUR, DFT_ROLE_NONE, SLICE_LIT("dur (record)"), SLICE_LIT("dur"));
+		put_top(x, DFT_DUR, SLICE_LIT("dur (record)"));
 }
 
 /* Adds the arguments that count the bytes of a span. */

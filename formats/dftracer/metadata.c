@@ -181,9 +181,8 @@ static void name_track(struct dft_state *st, const struct dft_record *rec, const
 {
 	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_NAME);
 
-	if (name == NULL || !json_is_string((enum json_kind)name->kind) || name->value.n == 0)
-		return;
-	add_title(st, rec, f, thread, arg_text(st, rec, name));
+	if (name != NULL && json_is_string((enum json_kind)name->kind) && name->value.n > 0)
+		add_title(st, rec, f, thread, arg_text(st, rec, name));
 }
 
 /* ---- metadata: time units ---- */
@@ -218,10 +217,11 @@ struct slice dft_unit_of_cfg(struct slice cfg)
 
 static const char *unit_name(uint64_t ns)
 {
-	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-		if (units[i].ns == ns)
-			return units[i].name;
-	return "?";
+	size_t i = 0;
+
+	while (units[i].ns != ns)
+		i++;
+	return units[i].name;
 }
 
 static void set_unit(struct dft_state *st, const struct dft_record *rec, struct dft_process *p,

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "dftracer/dftracer.h"
-#include "base/compiler.h"
 
 /* ---- hosts and processes ---- */
 
@@ -101,10 +100,9 @@ enum source {
 
 struct dft_name {
 	uint64_t value;
-	const char *text; /* of n bytes, in the trace's arena, as events show it; NULL: undefined */
-	uint32_t n, flags;
-	uint32_t uses;    /* before its definition; at most UINT32_MAX */
-	uint32_t unnamed; /* uses that were shown as numbers */
+	struct slice text; /* in the trace's arena, as events show it; p NULL: undefined */
+	uint32_t uses;     /* before its definition; at most UINT32_MAX */
+	uint32_t unnamed;  /* uses that were shown as numbers */
 	uint8_t kind, source;
 	bool is_text;
 	struct finding_place first_use;
@@ -217,8 +215,7 @@ static void report_redefined(struct dft_state *st, const struct dft_record *rec,
 		dft_report(st, DFT_RULE_HASH_REDEFINED, dft_record_position(rec),
 		           e->is_text ? "hash %s %016" PRIx64 " was %s and is redefined as %s"
 		                      : "hash %s %" PRIu64 " was %s and is redefined as %s",
-		           dft_hash_records[e->kind], e->value, quoted(&q, slice_of(e->text, e->n)),
-		           quoted(&q2, text));
+		           dft_hash_records[e->kind], e->value, quoted(&q, e->text), quoted(&q2, text));
 }
 
 void dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
@@ -230,7 +227,7 @@ void dft_name_define(struct dft_state *st, const struct dft_record *rec, enum df
 
 	if (e == NULL)
 		return;
-	const bool same = e->text != NULL && slice_equal(slice_of(e->text, e->n), text);
+	const bool same = e->text.p != NULL && slice_equal(e->text, text);
 	if (e->source == NAME_DEFINED && source == NAME_DEFINED && !same)
 		report_redefined(st, rec, e, text);
 	if (e->source > source || (e->source == NAME_AHEAD && source == NAME_AHEAD))
@@ -238,11 +235,8 @@ void dft_name_define(struct dft_state *st, const struct dft_record *rec, enum df
 	e->source = (uint8_t)source;
 	sh->names.hosts_defined += kind == DFT_HASH_HOST;
 	const struct slice copy = same ? SLICE_NONE : intern_text(st, sh, rec, text);
-	if (copy.p == NULL)
-		return;
-	e->text = copy.p;
-	e->n = copy.n;
-	e->flags = copy.flags;
+	if (copy.p != NULL)
+		e->text = copy;
 }
 
 /* ---- hashes: uses ---- */
@@ -253,9 +247,7 @@ struct slice dft_name_find(const struct dft_state *st, enum dft_hash_kind kind, 
 	struct dft_names *const n = &st->sh->names;
 	const uint32_t i = h.none ? TABLE_NONE : table64_get(&n->index[kind][form_of(h)], key_of(h, pid));
 
-	if (i == TABLE_NONE)
-		return SLICE_NONE;
-	return (struct slice){ n->names[i].text, n->names[i].n, n->names[i].flags };
+	return i != TABLE_NONE ? n->names[i].text : SLICE_NONE;
 }
 
 /* Returns the name of a hash, defined or not, and counts a use before the definition.  Returns NULL if the
@@ -272,7 +264,7 @@ static const struct dft_name *use_name(struct dft_state *st, const struct dft_re
 		e->order = st->sh->names.nused++;
 	}
 	e->uses += e->uses < UINT32_MAX;
-	e->unnamed += e->text == NULL && st->resolve && e->unnamed < UINT32_MAX;
+	e->unnamed += e->text.p == NULL && st->resolve && e->unnamed < UINT32_MAX;
 	return e;
 }
 
@@ -368,7 +360,7 @@ static bool check_hash(struct dft_state *st, const struct dft_record *rec, const
 {
 	const struct dft_name *const e = look_up_cached(st, rec, a, pid);
 
-	*name = e != NULL ? (struct slice){ e->text, e->n, e->flags } : SLICE_NONE;
+	*name = e != NULL ? e->text : SLICE_NONE;
 	return e != NULL && e->source == NAME_DEFINED;
 }
 
@@ -427,7 +419,7 @@ enum claim_kind {
 static bool claim_hash(const struct dft_name *e, enum dft_hash_kind kind, struct dft_hash h, struct claims *c)
 {
 	const uint64_t text =
-	    e != NULL && e->source != NAME_UNDEFINED ? hash_bytes(e->text, e->n, hash_seed()) | 1 : 0;
+	    e != NULL && e->source != NAME_UNDEFINED ? hash_bytes(e->text.p, e->text.n, hash_seed()) | 1 : 0;
 
 	if (form_of(h) == DFT_HASH_NARROW)
 		return true; /* of a process, which is not in other inputs */

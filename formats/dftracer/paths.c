@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 
-#include "base/compiler.h"
 #include "dftracer/dftracer.h"
 
 #define MAX_NODES 4096

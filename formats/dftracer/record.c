@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "dftracer/dftracer.h"
-#include "base/compiler.h"
 #include "json/repair.h"
 
 #define TOPS(X)                                                                                              \

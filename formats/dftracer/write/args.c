@@ -70,14 +70,11 @@ static void put_as_json(struct chunk *chunk, const struct value *v, uint64_t off
 
 void dfw_value(struct chunk *chunk, const struct value *v, uint64_t offset)
 {
-	const bool nested = v->type == VALUE_LIST || v->type == VALUE_MAP;
-
 	if (v->type >= VALUE_U8 && v->type <= VALUE_U64)
 		text_u64(&chunk->text, v->u64);
 	else if (v->type >= VALUE_I8 && v->type <= VALUE_I64)
 		text_i64(&chunk->text, v->i64);
-	else if ((nested && is_deeper(v, MAX_DEPTH)) ||
-	         (v->type == VALUE_JSON && is_deeper_text(v->p, v->count))) {
+	else if (is_deeper(v, MAX_DEPTH) || (v->type == VALUE_JSON && is_deeper_text(v->p, v->count))) {
 		text_str(&chunk->text, "null");
 		dfw_lose(chunk, DFW_TOO_DEEP, offset);
 	} else if (v->type == VALUE_JSON)

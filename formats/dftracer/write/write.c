@@ -7,7 +7,6 @@
  */
 #include <stdlib.h>
 
-#include "base/compiler.h"
 #include "base/numbers.h"
 #include "dftracer/write/write.h"
 #include "model/event_traits.h"
