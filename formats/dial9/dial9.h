@@ -357,14 +357,10 @@ static inline void d9_tally(struct finding_tally *t, const struct record *f, uin
 
 /* Report a finding at the frame, or at the byte `at` of it. */
 #define d9_find(st, rule, f, ...)                                                                            \
-	finding_add((st)->r->findings, &d9_rules[rule], (f)->offset, (f)->ordinal, __VA_ARGS__)
+	READER_FIND((st)->r->findings, &d9_rules[rule], (f)->offset, (f)->ordinal, __VA_ARGS__)
 #define d9_find_at(st, rule, f, at, ...)                                                                     \
-	finding_add((st)->r->findings, &d9_rules[rule], input_offset((st)->r->in, at), (f)->ordinal,         \
+	READER_FIND((st)->r->findings, &d9_rules[rule], input_offset((st)->r->in, at), (f)->ordinal,         \
 	            __VA_ARGS__)
-
-/* Returns true, and counts the finding, if a finding of this rule would not be shown: its message is not
- * needed.  Else the caller reports it. */
-bool d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct record *f);
 
 /* Reports the text s if it is not UTF-8, as `what` of the field or schema `whose` (p NULL: of none). */
 void d9_check_text(struct d9_state *st, const struct record *f, struct slice s, const char *what,

@@ -211,7 +211,7 @@ static void set_clock(struct d9_state *st, const struct d9_schema *s, const stru
 		trace_change(trace);
 		trace->epoch_known = true;
 		trace->epoch_ns = epoch;
-	} else if (!epochs_agree(epoch, first) && !d9_find_unshown(st, D9_RULE_CLOCK_CHANGED, f)) {
+	} else if (!epochs_agree(epoch, first)) {
 		d9_find(st, D9_RULE_CLOCK_CHANGED, f,
 		        "time 0 was %" PRIu64 " ns after 1970, now it is %" PRIu64, first, epoch);
 	}
@@ -226,8 +226,7 @@ static void add_fact(struct d9_state *st, struct slice name, const struct value 
 	struct quoted q, q2, q3;
 
 	if (known != NULL) {
-		if (!slice_equal(value_text(&known->value), value_text(v)) &&
-		    !d9_find_unshown(st, D9_RULE_METADATA_CHANGED, f))
+		if (!slice_equal(value_text(&known->value), value_text(v)))
 			d9_find(st, D9_RULE_METADATA_CHANGED, f, "%s was %s, now it is %s", quoted(&q, name),
 			        quoted(&q2, value_text(&known->value)), quoted(&q3, value_text(v)));
 		return;

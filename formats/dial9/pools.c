@@ -379,7 +379,7 @@ static void report_undefined(struct d9_state *st, enum d9_pool_kind kind)
 	for (uint32_t i = 0; i < pool->npending; i++) {
 		const struct d9_pending *const p = &pool->pending[i];
 		const struct record first = { .offset = p->offset, .ordinal = p->ordinal };
-		if (!p->defined && !d9_find_unshown(st, rule, &first))
+		if (!p->defined)
 			d9_find(st, rule, &first,
 			        "id %" PRIu32 " is in no %s pool of its segment; %" PRIu64 " reference%s",
 			        p->id, kind == D9_STRINGS ? "string" : "stack", p->count,

@@ -20,20 +20,12 @@ const struct rule d9_rules[D9_RULE_COUNT + 1] = {
 	{ .id = NULL }
 };
 
-bool d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct record *f)
-{
-	if (finding_is_shown(st->r->findings, &d9_rules[rule]))
-		return false;
-	d9_find(st, rule, f, "not shown");
-	return true;
-}
-
 void d9_check_text(struct d9_state *st, const struct record *f, struct slice s, const char *what,
                    struct slice whose)
 {
 	struct quoted q, q2;
 
-	if ((s.flags & SLICE_UTF8) != 0 || d9_find_unshown(st, D9_RULE_INVALID_UTF8, f))
+	if ((s.flags & SLICE_UTF8) != 0)
 		return;
 	if (whose.p != NULL)
 		d9_find_at(st, D9_RULE_INVALID_UTF8, f, s.p, "%s of %s is %s", what, quoted(&q, whose),
@@ -238,23 +230,18 @@ static COLD enum record_status report_cut(struct d9_state *st, const struct reco
 
 /* ---- frames ---- */
 
-/* Whether the first `left` bytes are the magic of the older format, or the start of it. */
-static bool is_older_magic(const struct record *f, size_t left)
-{
-	const size_t n = left < D9_OLDER_MAGIC_SIZE ? left : D9_OLDER_MAGIC_SIZE;
-
-	return memcmp(f->p, D9_OLDER_MAGIC, n) == 0;
-}
-
 /* Reports bytes that begin no frame. */
 static enum record_status report_unknown(struct d9_state *st, const struct record *f, size_t n)
 {
 	const size_t left = (size_t)(f->end - f->p);
+	const bool whole = left >= D9_OLDER_MAGIC_SIZE;
+	const bool older =
+	    !st->begun && memcmp(f->p, D9_OLDER_MAGIC, whole ? D9_OLDER_MAGIC_SIZE : left) == 0;
 	struct quoted q;
 
-	if (!st->begun && is_older_magic(f, left) && left < D9_OLDER_MAGIC_SIZE && !st->r->in->last)
+	if (older && !whole && !st->r->in->last)
 		return RECORD_MORE;
-	if (!st->begun && is_older_magic(f, left) && left >= D9_OLDER_MAGIC_SIZE) {
+	if (older && whole) {
 		d9_find(st, D9_RULE_OLDER_FORMAT, f,
 		        "the first bytes are " D9_OLDER_MAGIC ", which dial9-tokio-telemetry wrote before "
 		        "release 0.2.0; record again with that release or a later one");

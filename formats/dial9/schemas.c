@@ -107,33 +107,26 @@ static void check_type(struct d9_state *st, const struct record *f, struct d9_sc
 	}
 }
 
-/* Numbers a field that has the name of an earlier one, as arguments of one name would hide each other.
- * Fields of raw events keep their names. */
-static bool set_unique_name(struct d9_state *st, const struct record *f, struct d9_schema *s,
-                            struct tabletext *names, uint32_t i)
-{
-	const struct slice plain = s->fields[i].name;
-	const struct slice name = tabletext_unique(names, &st->r->trace->arena, plain);
-	struct quoted q, q2;
-
-	if (name.n == plain.n || name.p == NULL)
-		return name.p != NULL;
-	if (!d9_find_unshown(st, D9_RULE_DUPLICATE_FIELD, f))
-		d9_find(st, D9_RULE_DUPLICATE_FIELD, f,
-		        "field %" PRIu32 " of %s has the name of an earlier field, %s", i,
-		        quoted(&q, s->name), quoted(&q2, plain));
-	if (!d9_wants_raw(st))
-		s->fields[i].name = (struct slice){ name.p, name.n, name.flags | SLICE_STAYS };
-	return true;
-}
-
+/* Numbers fields that have the name of an earlier one, as arguments of one name would hide each other. Fields
+ * of raw events keep their names. */
 static bool set_unique_names(struct d9_state *st, const struct record *f, struct d9_schema *s)
 {
 	struct tabletext names = { .slots = NULL };
+	struct quoted q, q2;
 	bool ok = true;
 
-	for (uint32_t i = 0; ok && i < s->nfields; i++)
-		ok = set_unique_name(st, f, s, &names, i);
+	for (uint32_t i = 0; ok && i < s->nfields; i++) {
+		const struct slice plain = s->fields[i].name;
+		const struct slice name = tabletext_unique(&names, &st->r->trace->arena, plain);
+		ok = name.p != NULL;
+		if (!ok || name.n == plain.n)
+			continue;
+		d9_find(st, D9_RULE_DUPLICATE_FIELD, f,
+		        "field %" PRIu32 " of %s has the name of an earlier field, %s", i,
+		        quoted(&q, s->name), quoted(&q2, plain));
+		if (!d9_wants_raw(st))
+			s->fields[i].name = (struct slice){ name.p, name.n, name.flags | SLICE_STAYS };
+	}
 	tabletext_free(&names);
 	return ok;
 }
@@ -225,25 +218,19 @@ static enum record_status measure_schema(struct d9_state *st, struct record *f)
 	return RECORD_DONE;
 }
 
-static bool append_schema(struct d9_schemas *s, struct d9_schema *schema, struct slice key)
-{
-	if (!array_reserve(&s->all, s->n, &s->cap, sizeof(struct d9_schema *)) ||
-	    !tabletext_put(&s->index, key, s->n))
-		return false;
-	s->all[s->n++] = schema; /* owns the schema from here on */
-	return true;
-}
-
 /* Makes a schema that is new in the trace; `key` is a copy of its bytes. */
 static struct d9_schema *new_schema(struct d9_state *st, const struct record *f, struct slice key)
 {
 	struct cursor c = cursor_on(key.p, key.p + key.n, false);
+	struct d9_schemas *const all = &st->schemas;
 	struct d9_schema *const s = calloc(1, sizeof *s);
 
-	if (s == NULL || !append_schema(&st->schemas, s, key)) {
+	if (s == NULL || !array_reserve(&all->all, all->n, &all->cap, sizeof(struct d9_schema *)) ||
+	    !tabletext_put(&all->index, key, all->n)) {
 		free(s);
 		return NULL;
 	}
+	all->all[all->n++] = s; /* owns the schema from here on */
 	const struct slice name = read_text(&c);
 	struct slice in_frame = name;
 	in_frame.p = f->p + D9_SCHEMA_NAME;

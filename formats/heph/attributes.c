@@ -64,20 +64,17 @@ static COLD void report_value_past_packet(struct heph_state *st, const struct he
 	char text[400];
 
 	a->bad = true;
-	snprintf(text, sizeof text, "%s of attribute %s", what,
-	         heph_quoted(st, HEPH_RULE_PAST_PACKET, &q, a->name));
+	snprintf(text, sizeof text, "%s of attribute %s", what, quoted(&q, a->name));
 	heph_report_past_packet(st, k, a->p, text, n, (uint64_t)(k->end - a->p));
 }
 
 static COLD void report_value_text(struct heph_state *st, const struct heph_packet *k,
                                    const struct attribute *a, struct slice s)
 {
-	struct quoted q;
-	char text[400];
+	struct quoted q, q2;
 
-	snprintf(text, sizeof text, "the value of attribute %s",
-	         heph_quoted(st, HEPH_RULE_INVALID_UTF8, &q, a->name));
-	heph_report_text(st, k, text, s);
+	heph_report(st, HEPH_RULE_INVALID_UTF8, k, s.p, "the value of attribute %s is %s",
+	            quoted(&q, a->name), quoted(&q2, s));
 }
 
 static COLD void report_unknown_type(struct heph_state *st, const struct heph_packet *k, struct attribute *a,
@@ -87,8 +84,7 @@ static COLD void report_unknown_type(struct heph_state *st, const struct heph_pa
 	struct quoted q;
 
 	a->bad = true;
-	heph_report(st, rule, k, a->p - 1, "attribute %s is of type 0x%02X",
-	            heph_quoted(st, rule, &q, a->name), type);
+	heph_report(st, rule, k, a->p - 1, "attribute %s is of type 0x%02X", quoted(&q, a->name), type);
 }
 
 /* Reads a string into v unless it is NULL. */
@@ -123,21 +119,6 @@ static inline uint64_t max_elements(const struct reader *r)
 	return r->max_record / 8 > HEPH_MAX_ELEMENTS ? r->max_record / 8 : HEPH_MAX_ELEMENTS;
 }
 
-/* Charges n elements of an array against the limit, even if no values are wanted: findings must not depend on
- * the consumer. */
-static bool charge_elements(struct heph_state *st, struct heph_packet *k, const struct attribute *a,
-                            uint32_t n)
-{
-	if (n <= max_elements(st->r) - k->nelements) {
-		k->nelements += n;
-		return true;
-	}
-	heph_report(st, HEPH_RULE_LIMIT, k, a->p,
-	            "an array of %" PRIu32 " elements after others of %" PRIu32 " in its event is dropped", n,
-	            k->nelements);
-	return false;
-}
-
 /* Checks an array: numbers need one check of their total size, each string its own check. */
 static void read_array(struct heph_state *st, struct heph_packet *k, struct attribute *a, uint8_t type)
 {
@@ -148,8 +129,15 @@ static void read_array(struct heph_state *st, struct heph_packet *k, struct attr
 		report_value_past_packet(st, k, a, "an array", (uint64_t)n * size + 2);
 		return;
 	}
-	if (a->retained && !charge_elements(st, k, a, n))
+	/* charged even if no values are wanted: findings must not depend on the consumer */
+	if (a->retained && n > max_elements(st->r) - k->nelements) {
+		heph_report(st, HEPH_RULE_LIMIT, k, a->p,
+		            "an array of %" PRIu32 " elements after others of %" PRIu32
+		            " in its event is dropped",
+		            n, k->nelements);
 		a->retained = false;
+	}
+	k->nelements += a->retained ? n : 0;
 	a->p += 2;
 	a->value = (struct value){ .type = VALUE_LIST, .element = value_types[type], .count = n, .p = a->p };
 	k->lists = true;

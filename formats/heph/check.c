@@ -11,12 +11,6 @@
 
 /* ---- streams ---- */
 
-void heph_streams_free(struct heph_streams *all)
-{
-	free(all->list);
-	table64_free(&all->index);
-}
-
 /* Adds the stream of a packet.  Returns NULL on OOM, or at the limit, which is reported. */
 static struct heph_stream *add_stream(struct heph_state *st, const struct heph_packet *k)
 {
@@ -48,7 +42,7 @@ static struct heph_gap *pending_gap(struct heph_gaps *gaps, uint32_t i)
 /* Whether all numbers of the gap have left the window. */
 static bool is_certain(const struct heph_state *st, const struct heph_gap *gap)
 {
-	const uint32_t distance = st->counters.shared.base - gap->first;
+	const uint32_t distance = st->shared.base - gap->first;
 
 	return st->gaps.ended || (distance <= INT32_MAX && distance >= gap->span);
 }
@@ -233,7 +227,7 @@ static void check_shared(struct heph_state *st, struct heph_shared *s, const str
 
 static COLD void start_stream(struct heph_state *st, const struct heph_packet *k)
 {
-	struct heph_shared *const shared = &st->counters.shared;
+	struct heph_shared *const shared = &st->shared;
 	struct heph_stream *const s = add_stream(st, k);
 
 	if (s == NULL)
@@ -247,7 +241,7 @@ static COLD void start_stream(struct heph_state *st, const struct heph_packet *k
 		*bits_of(shared, k->counter) |= bit_of(k->counter);
 		finding_tally_add(&shared->first, k->offset, k->ordinal, k->counter, 0);
 	} else if (k->counter != 0) {
-		finding_tally_add(&st->counters.late_start, k->offset, k->ordinal, k->counter, k->stream);
+		finding_tally_add(&st->late_start, k->offset, k->ordinal, k->counter, k->stream);
 	}
 }
 
@@ -260,7 +254,7 @@ void heph_check_counter_slow(struct heph_state *st, const struct heph_packet *k)
 		return;
 	}
 	if (k->stream == 0)
-		check_shared(st, &st->counters.shared, k);
+		check_shared(st, &st->shared, k);
 	else if (k->counter != s->last + 1)
 		report_counter(st, k, s->last);
 	s->last = k->counter;
@@ -268,18 +262,18 @@ void heph_check_counter_slow(struct heph_state *st, const struct heph_packet *k)
 }
 
 /* Adds stream 0 to the streams that start late.  One finding reports the first of them and their number. */
-static void add_late_shared(struct heph_counters *all)
+static void add_late_shared(struct heph_state *st)
 {
-	const uint64_t others = all->late_start.count;
+	const uint64_t others = st->late_start.count;
 
-	if (others == 0 || all->shared.first.offset < all->late_start.offset)
-		all->late_start = all->shared.first;
-	all->late_start.count = others + 1;
+	if (others == 0 || st->shared.first.offset < st->late_start.offset)
+		st->late_start = st->shared.first;
+	st->late_start.count = others + 1;
 }
 
 void heph_counters_finish(struct heph_state *st)
 {
-	const struct heph_shared *const s = &st->counters.shared;
+	const struct heph_shared *const s = &st->shared;
 	const struct heph_gap *const gap = &st->gaps.first;
 
 	st->r->lost += s->missing;
@@ -295,8 +289,8 @@ void heph_counters_finish(struct heph_state *st)
 		                 s->missing, s->missing == 1 ? "" : "s", s->lowest, s->highest,
 		                 gap->first - 1, (uint32_t)(gap->first + gap->span));
 	if (s->any && s->lowest != 0)
-		add_late_shared(&st->counters);
-	struct finding_tally late = st->counters.late_start;
+		add_late_shared(st);
+	struct finding_tally late = st->late_start;
 	late.offset += HEPH_AT_COUNTER;
 	finding_add_tally(st->r->findings, &heph_rules[HEPH_RULE_COUNTER_START], &late,
 	                  "stream %" PRIu64 " begins at counter %" PRIu64, late.before, late.now);

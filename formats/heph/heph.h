@@ -188,11 +188,6 @@ struct heph_shared {
 	struct finding_tally first;             /* packet with the lowest number */
 };
 
-struct heph_counters {
-	struct heph_shared shared;       /* of stream 0 */
-	struct finding_tally late_start; /* streams that do not start at 0 */
-};
-
 /*
  * Gaps in the counters of streams, for consumers that want them; otherwise only the first gap of stream 0,
  * for a finding.  A missing number of stream 0 may still arrive until it has left the window, so gaps of
@@ -293,7 +288,8 @@ struct heph_state {
 		uint64_t offset, record;
 	} long_packet;
 	struct heph_streams streams;
-	struct heph_counters counters;
+	struct heph_shared shared;       /* counters of stream 0 */
+	struct finding_tally late_start; /* streams that do not start at counter 0 */
 	struct heph_gaps gaps;
 	struct heph_tracks tracks;
 	struct heph_epoch epoch;
@@ -308,11 +304,8 @@ struct heph_state {
 
 /* Reports a finding at a position in the packet. */
 #define heph_report(st, rule, k, at, ...)                                                                    \
-	finding_add((st)->r->findings, &heph_rules[rule], (k)->offset + (uint64_t)((at) - (k)->p),           \
+	READER_FIND((st)->r->findings, &heph_rules[rule], (k)->offset + (uint64_t)((at) - (k)->p),           \
 	            (k)->ordinal, __VA_ARGS__)
-
-/* Returns a text for the message of the rule's next finding; "" if that is not shown. */
-const char *heph_quoted(const struct heph_state *st, enum heph_rule rule, struct quoted *q, struct slice s);
 
 /* Reports that `what` needs n bytes, but only `left` follow in the packet. */
 void heph_report_past_packet(struct heph_state *st, const struct heph_packet *k, const char *at,
@@ -338,7 +331,6 @@ bool heph_run(struct reader *r, const char *limit, struct batch *b);
 
 /* ---- check.c ---- */
 
-void heph_streams_free(struct heph_streams *all);
 void heph_check_counter_slow(struct heph_state *st, const struct heph_packet *k);
 
 /* Reports findings about counters that are certain only at the end. */
@@ -421,8 +413,6 @@ bool heph_own_option(struct heph_state *st, struct heph_packet *k, const char *v
 /* Applies tracetool's attributes to an event of a trace that is `active`.  Its fields must be the last ones
  * of the batch. */
 void heph_own_event(struct heph_state *st, const struct heph_packet *k, struct event *e, struct batch *b);
-
-void heph_tracks_free(struct heph_state *st);
 
 /* ---- attributes.c ---- */
 

@@ -326,13 +326,6 @@ bool heph_own_option(struct heph_state *st, struct heph_packet *k, const char *v
 	return true;
 }
 
-void heph_tracks_free(struct heph_state *st)
-{
-	free(st->tracks.list);
-	table64_free(&st->tracks.index);
-	table64_free(&st->own.processes);
-}
-
 /* ---- events ---- */
 
 /* Reports the first event whose class is beyond the limits. */

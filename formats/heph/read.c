@@ -154,11 +154,6 @@ static const struct recover_ops heph_recover_ops = {
 
 /* ---- findings ---- */
 
-const char *heph_quoted(const struct heph_state *st, enum heph_rule rule, struct quoted *q, struct slice s)
-{
-	return finding_is_shown(st->r->findings, &heph_rules[rule]) ? quoted(q, s) : "";
-}
-
 void heph_report_past_packet(struct heph_state *st, const struct heph_packet *k, const char *at,
                              const char *what, uint64_t n, uint64_t left)
 {
@@ -171,8 +166,7 @@ void heph_report_text(struct heph_state *st, const struct heph_packet *k, const 
 {
 	struct quoted q;
 
-	heph_report(st, HEPH_RULE_INVALID_UTF8, k, s.p, "%s is %s", what,
-	            heph_quoted(st, HEPH_RULE_INVALID_UTF8, &q, s));
+	heph_report(st, HEPH_RULE_INVALID_UTF8, k, s.p, "%s is %s", what, quoted(&q, s));
 }
 
 /* ---- starts of packets ---- */
@@ -274,7 +268,7 @@ static void report_unknown_option(struct heph_state *st, const struct heph_packe
 	struct quoted q;
 
 	heph_report(st, HEPH_RULE_UNKNOWN_OPTION, k, k->text.p, "option %s with a value of %zu bytes",
-	            heph_quoted(st, HEPH_RULE_UNKNOWN_OPTION, &q, k->text), size);
+	            quoted(&q, k->text), size);
 }
 
 static void read_option(struct heph_state *st, struct heph_packet *k, struct record *rec)
@@ -485,18 +479,14 @@ static inline enum record_status read_packet(struct heph_state *st, struct recor
 	return RECORD_DONE;
 }
 
-static inline bool has_gaps(const struct heph_gaps *gaps)
-{
-	return gaps->other.missing > 0 || gaps->n > 0;
-}
-
 static enum record_status read_record(struct reader *r, struct record *rec)
 {
 	struct heph_state *const st = r->state;
 	const size_t left = (size_t)(r->in->end - rec->p);
 	const bool ends = left == 0 && r->in->last && !st->search.open;
 
-	if (reader_wants_gaps(r) && has_gaps(&st->gaps) && heph_next_gap(st, ends)) {
+	if (reader_wants_gaps(r) && (st->gaps.other.missing > 0 || st->gaps.n > 0) &&
+	    heph_next_gap(st, ends)) {
 		rec->end = rec->p;
 		rec->cls = st->event_class;
 		rec->role = RECORD_IS_MISSING;
@@ -577,8 +567,11 @@ static void heph_close(struct reader *r)
 {
 	struct heph_state *const st = r->state;
 
-	heph_streams_free(&st->streams);
-	heph_tracks_free(st);
+	free(st->streams.list);
+	table64_free(&st->streams.index);
+	free(st->tracks.list);
+	table64_free(&st->tracks.index);
+	table64_free(&st->own.processes);
 	free(st->fields);
 }
 

@@ -461,28 +461,21 @@ static void describe_track(struct hpw_state *st, const struct track *t, struct c
 	to->changed = k.lost || all->list[to->process].changed;
 }
 
-/* Numbers and describes a track whose parents are known. */
+/* Numbers and describes a track, after its parents, which are at most TRACE_MAX_DEPTH. */
 static bool add_track(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
 {
 	struct hpw_packet k = { .st = st, .text = &chunk->text, .ledger = &chunk->ledger, .offset = offset };
-
-	if (!number_track(&k, t))
-		return false;
-	if (!st->tracks.list[t->index].described)
-		describe_track(st, t, chunk, offset);
-	return true;
-}
-
-/* Adds a track after its parents, at most TRACE_MAX_DEPTH. */
-static bool add_from_top(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
-{
 	struct hpw_tracks *const all = &st->tracks;
 
 	if (!array_reach(&all->list, &all->n, t->index, sizeof *all->list))
 		return false;
-	return all->list[t->index].numbered ||
-	       ((t->parent == NULL || add_from_top(st, t->parent, chunk, offset)) &&
-	        add_track(st, t, chunk, offset));
+	if (all->list[t->index].numbered)
+		return true;
+	if ((t->parent != NULL && !add_track(st, t->parent, chunk, offset)) || !number_track(&k, t))
+		return false;
+	if (!all->list[t->index].described)
+		describe_track(st, t, chunk, offset);
+	return true;
 }
 
 static const struct hpw_track *find_track(struct hpw_state *st, const struct track *t, struct chunk *chunk,
@@ -490,7 +483,7 @@ static const struct hpw_track *find_track(struct hpw_state *st, const struct tra
 {
 	if (t == NULL)
 		return &shared;
-	if (!add_from_top(st, t, chunk, offset)) {
+	if (!add_track(st, t, chunk, offset)) {
 		chunk->text.failed = true;
 		return &shared;
 	}

@@ -315,14 +315,9 @@ void ht_label_add(struct ht_state *st, uint64_t identifier, struct slice text, e
 		old->source = source;
 		return;
 	}
-	if (old != NULL && old->source == HT_LABEL_RECORD) {
-		if (finding_is_shown(st->r->findings, &ht_rules[HT_RULE_MAPPING_CHANGED]))
-			ht_report(st, HT_RULE_MAPPING_CHANGED, rec,
-			          "label %" PRIu64 " was %s, from here on it is %s", old->identifier,
-			          quoted(&q, old->text), quoted(&q2, text));
-		else
-			ht_report(st, HT_RULE_MAPPING_CHANGED, rec, "not shown");
-	}
+	if (old != NULL && old->source == HT_LABEL_RECORD)
+		ht_report(st, HT_RULE_MAPPING_CHANGED, rec, "label %" PRIu64 " was %s, from here on it is %s",
+		          old->identifier, quoted(&q, old->text), quoted(&q2, text));
 	/* Beyond the limits a label stays a number. */
 	const bool fits =
 	    all->n < HT_MAX_MAPPINGS && reader_charge(&all->bytes, text.n + HT_TEXT_COST, HT_MAX_LABEL_BYTES,

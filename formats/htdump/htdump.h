@@ -283,7 +283,7 @@ struct ht_state {
 
 /* Reports a finding at the start of a record. */
 #define ht_report(st, rule, rec, ...)                                                                        \
-	finding_add((st)->r->findings, &ht_rules[rule], (rec)->offset, (rec)->ordinal, __VA_ARGS__)
+	READER_FIND((st)->r->findings, &ht_rules[rule], (rec)->offset, (rec)->ordinal, __VA_ARGS__)
 
 /* Same as reader_ops.probe; also sets the layout and the byte order that the second record fits. */
 int ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big);

@@ -382,11 +382,8 @@ static COLD void report_text(struct ht_state *st, const struct record *rec)
 		const struct slice s = ht_leaf_string(st, &plan->leaves[i]);
 		if ((s.flags & SLICE_UTF8) != 0)
 			continue;
-		if (finding_is_shown(st->r->findings, &ht_rules[HT_RULE_INVALID_UTF8]))
-			ht_report(st, HT_RULE_INVALID_UTF8, rec, "%s of class %s is %s",
-			          quoted(&q, plan->leaves[i].name), quoted(&q2, st->c->name), quoted(&q3, s));
-		else
-			ht_report(st, HT_RULE_INVALID_UTF8, rec, "not shown");
+		ht_report(st, HT_RULE_INVALID_UTF8, rec, "%s of class %s is %s",
+		          quoted(&q, plan->leaves[i].name), quoted(&q2, st->c->name), quoted(&q3, s));
 	}
 }
 

@@ -181,15 +181,14 @@ void htw_text_checked(struct htw_record *r, struct slice s)
 
 /* ---- fields ---- */
 
-static void put_text_field(struct htw_state *st, struct htw_record *r, const struct value *v)
+/* Adds the text in scratch, which stands for values of other types. */
+static void put_scratch(struct htw_state *st, struct htw_record *r, enum htw_loss loss)
 {
-	text_clear(&st->scratch);
-	put_value_text(&st->scratch, v, r->chunk, r->offset);
 	r->chunk->text.failed |= st->scratch.failed;
 	if (st->scratch.failed)
 		return;
 	htw_text(r, slice_of(st->scratch.p, st->scratch.n));
-	add_loss(r, HTW_VALUE_AS_TEXT);
+	add_loss(r, loss);
 }
 
 static void put_field(struct htw_state *st, struct htw_record *r, const struct value *v)
@@ -197,12 +196,15 @@ static void put_field(struct htw_state *st, struct htw_record *r, const struct v
 	uint64_t bits;
 	const unsigned size = value_bits(v, &bits);
 
-	if (size > 0)
+	if (size > 0) {
 		htw_number(r, bits, size);
-	else if (v->type == VALUE_STRING)
+	} else if (v->type == VALUE_STRING) {
 		htw_text(r, value_text(v));
-	else
-		put_text_field(st, r, v);
+	} else {
+		text_clear(&st->scratch);
+		put_value_text(&st->scratch, v, r->chunk, r->offset);
+		put_scratch(st, r, HTW_VALUE_AS_TEXT);
+	}
 }
 
 /* Adds the fields of an event without a class in the output: name, category and kind, and a text of all
@@ -218,11 +220,7 @@ static void put_shared_fields(struct htw_state *st, struct htw_record *r, const 
 	                field_names_unique(r->chunk, b->fields + e->first_field, e->nfields,
 	                                   &htw_losses[HTW_RENAMED], e->offset),
 	                e->nfields, r->chunk, e->offset);
-	r->chunk->text.failed |= st->scratch.failed;
-	if (st->scratch.failed)
-		return;
-	htw_text(r, slice_of(st->scratch.p, st->scratch.n));
-	add_loss(r, HTW_FIELDS_AS_TEXT);
+	put_scratch(st, r, HTW_FIELDS_AS_TEXT);
 }
 
 /* ---- events ---- */

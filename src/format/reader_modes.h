@@ -3,6 +3,13 @@
 
 #include "format/reader.h"
 
+/* ---- findings that an input may have in each record ---- */
+
+/* finding_add() whose message is made only if it is shown. */
+#define READER_FIND(j, rule, offset, record, ...)                                                            \
+	(finding_is_shown(j, rule) ? finding_add(j, rule, offset, record, __VA_ARGS__)                       \
+	                           : finding_add(j, rule, offset, record, "not shown"))
+
 /* ---- copies of records ---- */
 
 /*

@@ -28,10 +28,10 @@ static uint32_t find_pooled(struct d9w_values *x, struct slice s)
 
 /* Like find_pooled(), but adds a new text if there is space.  Not to be called between the head of an event
  * and its end. */
-static uint32_t add_pooled(struct d9w_values *x, struct slice s, struct chunk *chunk)
+static uint32_t add_pooled(struct d9w_values *x, struct slice s)
 {
 	const uint32_t known = find_pooled(x, s);
-	struct text *const t = &chunk->text;
+	struct text *const t = &x->chunk->text;
 
 	if (known != D9W_NO_ID || s.n > MAX_POOLED || s.n > MAX_REFERRED - x->referred ||
 	    s.n + ENTRY_COST > MAX_POOL - x->pool_bytes)
@@ -92,19 +92,19 @@ static bool is_map_of_texts(const struct value *v)
 	return true;
 }
 
-static struct d9w_cell text_cell(struct d9w_values *x, struct slice s, struct chunk *chunk)
+static struct d9w_cell text_cell(struct d9w_values *x, struct slice s)
 {
 	struct d9w_cell cell = plain_cells[VALUE_STRING];
 
 	if (!slice_is_utf8(s))
 		return (struct d9w_cell){ D9_BYTES, D9_MADE_TEXT, 0 };
-	cell.id = add_pooled(x, s, chunk);
+	cell.id = add_pooled(x, s);
 	if (cell.id != D9W_NO_ID)
 		cell.wire = D9_POOLED_STRING;
 	return cell;
 }
 
-static struct d9w_cell list_cell(struct d9w_values *x, const struct value *v, struct chunk *chunk)
+static struct d9w_cell list_cell(struct d9w_values *x, const struct value *v)
 {
 	const uint64_t addresses = v->type == VALUE_LIST ? count_type(v, VALUE_ADDRESS) : 0;
 	struct d9w_cell cell = plain_cells[v->type];
@@ -117,24 +117,29 @@ static struct d9w_cell list_cell(struct d9w_values *x, const struct value *v, st
 		return as_json;
 	if (addresses > 0 && count_type(v, VALUE_U64) == 0)
 		cell.type = D9_MADE_STACK;
-	for (uint64_t i = 0; i < value_entries(v) && !chunk->text.failed; i++)
+	for (uint64_t i = 0; i < value_entries(v) && !x->chunk->text.failed; i++)
 		if (v->values[i].type == VALUE_STRING && slice_is_utf8(value_text(&v->values[i])))
-			(void)add_pooled(x, value_text(&v->values[i]), chunk);
+			(void)add_pooled(x, value_text(&v->values[i]));
 	return cell;
 }
 
-struct d9w_cell d9w_cell_of(struct d9w_values *x, const struct value *v, struct chunk *chunk)
+struct d9w_cell d9w_cell_of(struct d9w_values *x, const struct value *v)
 {
 	if (v->type == VALUE_STRING)
-		return text_cell(x, value_text(v), chunk);
+		return text_cell(x, value_text(v));
 	if (value_is_list(v))
-		return list_cell(x, v, chunk);
+		return list_cell(x, v);
 	if (v->type == VALUE_JSON && !slice_is_utf8(value_text(v)))
 		return (struct d9w_cell){ D9_BYTES, D9_MADE_TEXT, 0 };
 	return plain_cells[v->type];
 }
 
 /* ---- texts and JSON ---- */
+
+static void lose(struct d9w_values *x, enum d9w_loss kind)
+{
+	d9w_lose(x->chunk, kind, x->offset);
+}
 
 static bool spend(struct d9w_values *x, uint64_t bytes)
 {
@@ -145,68 +150,49 @@ static bool spend(struct d9w_values *x, uint64_t bytes)
 }
 
 /* Adds as much of the text as fits. */
-static void put_text(struct d9w_values *x, struct slice s, struct chunk *chunk, uint64_t offset)
+static void put_text(struct d9w_values *x, struct slice s)
 {
 	if (s.n > x->left) {
 		s.n = (uint32_t)utf8_cut(s.p, s.n, x->left);
-		d9w_lose(chunk, D9W_TEXT_CUT, offset);
+		lose(x, D9W_TEXT_CUT);
 	}
 	x->left -= s.n;
-	d9w_text32(&chunk->text, s);
+	d9w_text32(&x->chunk->text, s);
 }
 
-static void put_json(struct d9w_values *x, const struct value *v, struct chunk *chunk, uint64_t offset)
+static void put_json(struct d9w_values *x, const struct value *v)
 {
 	struct fields_json_lost lost = { .bad_text = 0 };
 
 	text_clear(&x->scratch);
 	fields_json_value(&x->scratch, v, &lost);
-	chunk->text.failed |= x->scratch.failed;
+	x->chunk->text.failed |= x->scratch.failed;
 	if (x->scratch.failed)
 		return;
-	put_text(x, slice_of(x->scratch.p, x->scratch.n), chunk, offset);
-	d9w_lose(chunk, D9W_VALUE_AS_TEXT, offset);
+	put_text(x, slice_of(x->scratch.p, x->scratch.n));
+	lose(x, D9W_VALUE_AS_TEXT);
 	if (lost.bad_text > 0)
-		ledger_add(&chunk->ledger, &d9w_losses[D9W_BAD_TEXT], offset, lost.bad_text);
+		ledger_add(&x->chunk->ledger, &d9w_losses[D9W_BAD_TEXT], x->offset, lost.bad_text);
 }
 
-static void put_addresses(struct d9w_values *x, const struct value *v, struct chunk *chunk, uint64_t offset)
+static void put_addresses(struct d9w_values *x, const struct value *v)
 {
 	const uint32_t n = v->count <= x->left / 8 ? v->count : x->left / 8;
 
 	if (n < v->count)
-		d9w_lose(chunk, D9W_TEXT_CUT, offset);
-	text_uint(&chunk->text, n, 4, false);
+		lose(x, D9W_TEXT_CUT);
+	text_uint(&x->chunk->text, n, 4, false);
 	for (uint32_t i = 0; i < n; i++)
-		text_uint(&chunk->text, v->values[i].u64, 8, false);
+		text_uint(&x->chunk->text, v->values[i].u64, 8, false);
 	x->left -= 8 * n;
-}
-
-static void put_map_of_texts(struct d9w_values *x, const struct value *v, struct chunk *chunk,
-                             uint64_t offset)
-{
-	const size_t at = chunk->text.n;
-	uint32_t i = 0;
-
-	text_uint(&chunk->text, 0, 4, false);
-	for (; i < v->count && spend(x, 8); i++) {
-		put_text(x, value_text(&v->values[2 * (size_t)i]), chunk, offset);
-		put_text(x, value_text(&v->values[2 * (size_t)i + 1]), chunk, offset);
-	}
-	if (i < v->count)
-		d9w_lose(chunk, D9W_TEXT_CUT, offset);
-	if (!chunk->text.failed)
-		store_uint(chunk->text.p + at, i, 4, false); /* the number of entries precedes them */
 }
 
 /* ---- lists and maps ---- */
 
-static void put_values(struct d9w_values *x, const struct value *v, bool stack, unsigned depth,
-                       struct chunk *chunk, uint64_t offset);
+static void put_values(struct d9w_values *x, const struct value *v, bool tagged, bool stack, unsigned depth);
 
 /* Returns how an element is written, and counts its losses. */
-static struct d9w_cell element_cell(struct d9w_values *x, const struct value *v, bool stack, unsigned depth,
-                                    struct chunk *chunk, uint64_t offset)
+static struct d9w_cell element_cell(struct d9w_values *x, const struct value *v, bool stack, unsigned depth)
 {
 	struct d9w_cell cell = plain_cells[v->type];
 
@@ -219,54 +205,57 @@ static struct d9w_cell element_cell(struct d9w_values *x, const struct value *v,
 			cell.wire = D9_POOLED_STRING;
 	}
 	if (cell.type != D9_MADE_PLAIN && !(stack && cell.type == VALUE_ADDRESS))
-		d9w_lose(chunk, D9W_ELEMENT_TYPE, offset);
+		lose(x, D9W_ELEMENT_TYPE);
 	return cell;
 }
 
-static void put_element(struct d9w_values *x, const struct value *v, bool stack, unsigned depth,
-                        struct chunk *chunk, uint64_t offset)
+static void put_element(struct d9w_values *x, const struct value *v, bool stack, unsigned depth)
 {
-	const struct d9w_cell cell = element_cell(x, v, stack, depth, chunk, offset);
+	const struct d9w_cell cell = element_cell(x, v, stack, depth);
 	struct slice json = value_text(v);
 
-	text_char(&chunk->text, (char)cell.wire);
+	text_char(&x->chunk->text, (char)cell.wire);
 	if (v->type == VALUE_JSON) {
 		text_clear(&x->scratch); /* it may not be UTF-8 */
 		(void)d9w_put_repaired(&x->scratch, json, x->left);
-		put_text(x, slice_of(x->scratch.p, x->scratch.n), chunk, offset);
-		d9w_lose(chunk, D9W_VALUE_AS_TEXT, offset);
+		put_text(x, slice_of(x->scratch.p, x->scratch.n));
+		lose(x, D9W_VALUE_AS_TEXT);
 	} else if (cell.type == VALUE_JSON) {
-		put_json(x, v, chunk, offset);
+		put_json(x, v);
 	} else if (value_is_list(v)) {
-		put_values(x, v, false, depth, chunk, offset);
+		put_values(x, v, true, false, depth);
 	} else {
-		d9w_value(x, cell, v, chunk, offset);
+		d9w_value(x, cell, v);
 	}
 }
 
-static void put_values(struct d9w_values *x, const struct value *v, bool stack, unsigned depth,
-                       struct chunk *chunk, uint64_t offset)
+/* Writes a list or a map: of texts only, or if `tagged` of values with their types. */
+static void put_values(struct d9w_values *x, const struct value *v, bool tagged, bool stack, unsigned depth)
 {
 	const uint32_t each = v->type == VALUE_MAP ? 2 : 1;
-	const size_t at = chunk->text.n;
+	const size_t at = x->chunk->text.n;
 	uint32_t i = 0;
 
-	text_uint(&chunk->text, 0, 4, false);
-	for (; i < v->count && !chunk->text.failed && spend(x, 16 * each); i++)
-		for (uint32_t k = 0; k < each; k++)
-			put_element(x, &v->values[(size_t)i * each + k], stack, depth + 1, chunk, offset);
+	text_uint(&x->chunk->text, 0, 4, false);
+	for (; i < v->count && !x->chunk->text.failed && spend(x, tagged ? 16 * each : 8); i++)
+		for (uint32_t k = 0; k < each; k++) {
+			const struct value *const value = &v->values[(size_t)i * each + k];
+			if (tagged)
+				put_element(x, value, stack, depth + 1);
+			else
+				put_text(x, value_text(value));
+		}
 	if (i < v->count)
-		d9w_lose(chunk, D9W_TEXT_CUT, offset);
-	if (!chunk->text.failed)
-		store_uint(chunk->text.p + at, i, 4, false); /* the number of entries precedes them */
+		lose(x, D9W_TEXT_CUT);
+	if (!x->chunk->text.failed)
+		store_uint(x->chunk->text.p + at, i, 4, false); /* the number of entries precedes them */
 }
 
 /* ---- any value ---- */
 
-void d9w_value(struct d9w_values *x, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
-               uint64_t offset)
+void d9w_value(struct d9w_values *x, struct d9w_cell cell, const struct value *v)
 {
-	struct text *const t = &chunk->text;
+	struct text *const t = &x->chunk->text;
 
 	switch (cell.wire) {
 	case D9_BOOL:
@@ -288,23 +277,21 @@ void d9w_value(struct d9w_values *x, struct d9w_cell cell, const struct value *v
 		text_uint(t, cell.id, 4, false);
 		break;
 	case D9_STACK:
-		put_addresses(x, v, chunk, offset);
+		put_addresses(x, v);
 		break;
 	case D9_STRING_MAP:
-		put_map_of_texts(x, v, chunk, offset);
-		break;
 	case D9_LIST:
 	case D9_MAP:
-		put_values(x, v, cell.type == D9_MADE_STACK, 0, chunk, offset);
+		put_values(x, v, cell.wire != D9_STRING_MAP, cell.type == D9_MADE_STACK, 0);
 		break;
 	case D9_U8 | D9_OPTIONAL: /* there is none */
 		text_char(t, 0);
 		break;
 	default: /* String, Bytes */
 		if (value_is_list(v))
-			put_json(x, v, chunk, offset);
+			put_json(x, v);
 		else
-			put_text(x, value_text(v), chunk, offset);
+			put_text(x, value_text(v));
 		break;
 	}
 }
@@ -314,12 +301,12 @@ struct d9w_cell d9w_all_cell(const struct d9w_values *x)
 	return x->as_0_3 ? as_json : plain_cells[VALUE_MAP];
 }
 
-void d9w_all(struct d9w_values *x, const struct field *f, uint32_t n, struct chunk *chunk, uint64_t offset)
+void d9w_all(struct d9w_values *x, const struct field *f, uint32_t n)
 {
 	struct value *const pairs = malloc(((size_t)n + 1) * 2 * sizeof *pairs);
 
 	if (pairs == NULL) {
-		chunk->text.failed = true;
+		x->chunk->text.failed = true;
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++) {
@@ -327,6 +314,6 @@ void d9w_all(struct d9w_values *x, const struct field *f, uint32_t n, struct chu
 		pairs[2 * (size_t)i + 1] = f[i].value;
 	}
 	const struct value map = { .type = VALUE_MAP, .count = n, .values = pairs };
-	d9w_value(x, d9w_all_cell(x), &map, chunk, offset);
+	d9w_value(x, d9w_all_cell(x), &map);
 	free(pairs);
 }

@@ -499,15 +499,17 @@ static bool find_cells(struct d9w_state *st, const struct batch *b, const struct
 {
 	const struct value name = value_string(e->name);
 
+	st->values.chunk = chunk;
+	st->values.offset = e->offset;
 	st->values.left = MAX_EVENT;
 	st->values.referred = 0;
 	if (!array_reach(&st->cells, &st->ncells, e->nfields, sizeof *st->cells)) {
 		chunk->text.failed = true;
 		return false;
 	}
-	st->cells[0] = d9w_cell_of(&st->values, &name, chunk);
+	st->cells[0] = d9w_cell_of(&st->values, &name);
 	for (uint32_t i = 0; i < e->nfields; i++)
-		st->cells[i + 1] = d9w_cell_of(&st->values, &b->fields[e->first_field + i].value, chunk);
+		st->cells[i + 1] = d9w_cell_of(&st->values, &b->fields[e->first_field + i].value);
 	return !chunk->text.failed;
 }
 
@@ -531,28 +533,28 @@ static void put_event_head(struct d9w_state *st, const struct event *e, const st
 }
 
 /* Adds a text of an event without a schema of its own. */
-static void put_repaired(struct d9w_state *st, struct slice s, struct chunk *chunk, uint64_t offset)
+static void put_repaired(struct d9w_values *x, struct slice s)
 {
 	const struct d9w_cell cell = { D9_STRING, D9_MADE_PLAIN, 0 };
 	struct value v;
 
-	text_clear(&st->values.scratch);
-	if (d9w_put_repaired(&st->values.scratch, s, st->values.left))
-		d9w_lose(chunk, D9W_BAD_NAME, offset);
-	chunk->text.failed |= st->values.scratch.failed;
-	if (st->values.scratch.failed)
+	text_clear(&x->scratch);
+	if (d9w_put_repaired(&x->scratch, s, x->left))
+		d9w_lose(x->chunk, D9W_BAD_NAME, x->offset);
+	x->chunk->text.failed |= x->scratch.failed;
+	if (x->scratch.failed)
 		return;
-	v = value_string(slice_of(st->values.scratch.p, st->values.scratch.n));
-	d9w_value(&st->values, cell, &v, chunk, offset);
+	v = value_string(slice_of(x->scratch.p, x->scratch.n));
+	d9w_value(x, cell, &v);
 }
 
 static void put_shared_fields(struct d9w_state *st, const struct batch *b, const struct event *e,
                               struct chunk *chunk)
 {
-	put_repaired(st, e->name, chunk, e->offset);
-	put_repaired(st, e->cls->name, chunk, e->offset);
-	put_repaired(st, e->cls->category, chunk, e->offset);
-	d9w_all(&st->values, b->fields + e->first_field, e->nfields, chunk, e->offset);
+	put_repaired(&st->values, e->name);
+	put_repaired(&st->values, e->cls->name);
+	put_repaired(&st->values, e->cls->category);
+	d9w_all(&st->values, b->fields + e->first_field, e->nfields);
 	d9w_lose(chunk, D9W_FIELDS_IN_ONE, e->offset);
 }
 
@@ -576,10 +578,9 @@ static void put_event(struct d9w_state *st, const struct batch *b, const struct 
 		put_shared_fields(st, b, e, chunk);
 		return;
 	}
-	d9w_value(&st->values, st->cells[0], &name, chunk, e->offset);
+	d9w_value(&st->values, st->cells[0], &name);
 	for (uint32_t i = 0; i < e->nfields; i++)
-		d9w_value(&st->values, st->cells[i + 1], &b->fields[e->first_field + i].value, chunk,
-		          e->offset);
+		d9w_value(&st->values, st->cells[i + 1], &b->fields[e->first_field + i].value);
 }
 
 /* ---- the writer ---- */

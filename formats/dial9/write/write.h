@@ -65,23 +65,24 @@ struct d9w_values {
 	struct arena arena;
 	struct tabletext pool; /* text -> id */
 	uint32_t npool, pool_bytes;
-	uint32_t left;     /* bytes left for values of the current event */
-	uint32_t referred; /* bytes of pooled texts that the current event refers to */
+	struct chunk *chunk; /* the output */
+	uint64_t offset;     /* of the current event */
+	uint32_t left;       /* bytes left for values of the current event */
+	uint32_t referred;   /* bytes of pooled texts that the current event refers to */
 	struct text scratch;
 };
 
 /* Returns the encoding of a field's value.  Adds texts to the pool: not to be called inside an event. */
-struct d9w_cell d9w_cell_of(struct d9w_values *x, const struct value *v, struct chunk *chunk);
+struct d9w_cell d9w_cell_of(struct d9w_values *x, const struct value *v);
 
 /* Returns the dialect of the output. */
 enum d9_dialect d9w_dialect(const struct option_value *options);
 
-void d9w_value(struct d9w_values *x, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
-               uint64_t offset);
+void d9w_value(struct d9w_values *x, struct d9w_cell cell, const struct value *v);
 
 /* Encode all fields of an event as one value. */
 struct d9w_cell d9w_all_cell(const struct d9w_values *x);
-void d9w_all(struct d9w_values *x, const struct field *f, uint32_t n, struct chunk *chunk, uint64_t offset);
+void d9w_all(struct d9w_values *x, const struct field *f, uint32_t n);
 
 /* copy.c: copies of all records, or of a selection with its definitions */
 
