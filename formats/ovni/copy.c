@@ -140,8 +140,7 @@ static bool lacks_data(const struct event *e, struct slice bytes)
 	return e->phase != PHASE_STRUCTURE && bytes.n == 0;
 }
 
-void ovw_move_clock(struct ovw_state *st, const struct event *e, struct text *to, uint32_t n,
-                    struct chunk *chunk)
+void ovw_move_clock(struct ovw_state *st, const struct event *e, struct text *to, uint32_t n)
 {
 	const bool negative = st->signed_time && (int64_t)e->ts < 0;
 
@@ -149,7 +148,7 @@ void ovw_move_clock(struct ovw_state *st, const struct event *e, struct text *to
 		return;
 	store_uint(to->p + to->n - n + 4, negative ? 0 : e->ts, 8, (e->flags & EVENT_BIG) != 0);
 	if (negative)
-		ovw_lose(chunk, OVW_NEGATIVE_TIME, e->offset);
+		ovw_lose(st, OVW_NEGATIVE_TIME, e->offset);
 }
 
 /* ---- writer: names of files ---- */
@@ -189,19 +188,19 @@ static bool is_free(const struct ovw_copy *c, struct slice name, uint64_t hash)
 /* ---- writer: sidecars ---- */
 
 /* Retains a file until its stream has a name.  name: path in the trace; content.p NULL: it was not read. */
-static void retain_sidecar(struct ovw_state *st, struct slice name, struct slice content, struct chunk *chunk)
+static void retain_sidecar(struct ovw_state *st, struct slice name, struct slice content)
 {
 	struct ovw_copy *const c = &st->copy;
 
 	if (content.p == NULL || c->nsidecars == OVW_MAX_SIDECARS) {
-		ovw_lose(chunk, OVW_FILE_LEFT_OUT, LOSS_NOWHERE);
+		ovw_lose(st, OVW_FILE_LEFT_OUT, LOSS_NOWHERE);
 		return;
 	}
 	struct ovw_sidecar *const s = &c->sidecars[c->nsidecars++];
 	s->name = arena_copy(&st->arena, name);
 	text_clear(&s->content);
 	text_slice(&s->content, content);
-	chunk->text.failed |= s->name.p == NULL || s->content.failed;
+	st->chunk->text.failed |= s->name.p == NULL || s->content.failed;
 }
 
 /* Whether a sidecar belongs to one stream.  Others belong to a process or to the trace. */
@@ -213,25 +212,25 @@ static bool is_of_stream(const char *file)
 }
 
 static void write_sidecar(struct ovw_state *st, const struct ovw_sidecar *s, struct slice name,
-                          uint64_t stream, struct chunk *chunk)
+                          uint64_t stream)
 {
 	const uint64_t hash = hash_of(slice_of(s->content.p, s->content.n));
 
 	if (folder_name_wrong(name.p, name.n) != NULL || !is_free(&st->copy, name, hash)) {
-		ovw_lose(chunk, OVW_FILE_LEFT_OUT, LOSS_NOWHERE);
+		ovw_lose(st, OVW_FILE_LEFT_OUT, LOSS_NOWHERE);
 		return;
 	}
 	if (tabletext_get(&st->copy.names, name) != TABLE_NONE)
 		return; /* written before */
 	const char *const file = add_name(st, name, hash);
 	if (file == NULL) {
-		chunk->text.failed = true;
+		st->chunk->text.failed = true;
 	} else if (st->is_selection && is_of_stream(file)) {
-		ovw_select_file(st, stream, file, slice_of(s->content.p, s->content.n), chunk);
+		ovw_select_file(st, stream, file, slice_of(s->content.p, s->content.n));
 	} else {
 		st->copy.selection.has_offsets |= strcmp(path_name(file), OVNI_OFFSETS_FILE) == 0;
-		chunk_file(chunk, file);
-		text_add(&chunk->text, s->content.p, s->content.n);
+		chunk_file(st->chunk, file);
+		text_add(&st->chunk->text, s->content.p, s->content.n);
 	}
 }
 
@@ -297,15 +296,15 @@ static bool find_number(struct ovw_state *st, struct slice name, uint32_t folder
 }
 
 static void write_sidecars(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t number,
-                           uint64_t stream, struct chunk *chunk)
+                           uint64_t stream)
 {
 	struct ovw_copy *const c = &st->copy;
 
 	for (uint32_t i = 0; i < c->nsidecars; i++) {
 		const struct ovw_sidecar *const s = &c->sidecars[i];
 		const bool shares = shares_folder(s, slice_of(name.p, folder));
-		write_sidecar(st, s, shares ? name_in(&c->scratch, s->name, folder, number) : s->name, stream,
-		              chunk);
+		write_sidecar(st, s, shares ? name_in(&c->scratch, s->name, folder, number) : s->name,
+		              stream);
 	}
 	c->nsidecars = 0;
 }
@@ -333,7 +332,7 @@ static bool can_have_number(struct ovw_state *st, struct slice name, uint32_t fo
 }
 
 /* Assigns a file to a stream, and writes its sidecars.  name: path in the trace. */
-static void name_stream(struct ovw_state *st, uint64_t number, struct slice name, struct chunk *chunk)
+static void name_stream(struct ovw_state *st, uint64_t number, struct slice name)
 {
 	struct ovw_copy *const c = &st->copy;
 	const bool wrong = folder_name_wrong(name.p, name.n) != NULL;
@@ -349,16 +348,16 @@ static void name_stream(struct ovw_state *st, uint64_t number, struct slice name
 	if (ok && !unchanged)
 		ok = find_number(st, usable, folder, &new_number);
 	if (!ok || c->scratch.failed) {
-		chunk->text.failed = true;
+		st->chunk->text.failed = true;
 		return;
 	}
 	if (new_number > 0 || is_default)
-		ovw_lose(chunk, OVW_FOLDER_RENAMED, LOSS_NOWHERE);
-	write_sidecars(st, usable, folder, new_number, number, chunk);
+		ovw_lose(st, OVW_FOLDER_RENAMED, LOSS_NOWHERE);
+	write_sidecars(st, usable, folder, new_number, number);
 	c->streams[number] = add_name(st, name_in(&c->scratch, usable, folder, new_number), 0);
-	chunk->text.failed |= c->streams[number] == NULL;
+	st->chunk->text.failed |= c->streams[number] == NULL;
 	if (c->streams[number] != NULL && !st->is_selection)
-		chunk_file(chunk, c->streams[number]);
+		chunk_file(st->chunk, c->streams[number]);
 }
 
 /* ---- writer: records of streams ---- */
@@ -369,40 +368,39 @@ static bool is_file(const struct batch *b, const struct event *e)
 	       slice_is(b->fields[e->first_field].name, "name");
 }
 
-static void add_file(struct ovw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void add_file(struct ovw_state *st, const struct batch *b, const struct event *e)
 {
 	const struct field *const f = b->fields + e->first_field;
 	const struct slice name = value_text(&f[0].value);
 
 	if (e->nfields == 1)
-		name_stream(st, e->dur, name, chunk);
+		name_stream(st, e->dur, name);
 	else
 		retain_sidecar(st, name,
-		               f[1].value.type == VALUE_BYTES ? value_text(&f[1].value) : SLICE_NONE, chunk);
+		               f[1].value.type == VALUE_BYTES ? value_text(&f[1].value) : SLICE_NONE);
 }
 
 /* Gives a stream a file unless the reader named one before.  Returns false on OOM (text.failed). */
-static bool ensure_file(struct ovw_state *st, uint64_t number, struct chunk *chunk)
+static bool ensure_file(struct ovw_state *st, uint64_t number)
 {
 	struct ovw_copy *const c = &st->copy;
 
 	if (number >= c->nstreams || c->streams[number] == NULL)
-		name_stream(st, number, SLICE_LIT(OVNI_STREAM_FILE), chunk);
+		name_stream(st, number, SLICE_LIT(OVNI_STREAM_FILE));
 	const bool named = number < c->nstreams && c->streams[number] != NULL;
-	chunk->text.failed |= !named;
+	st->chunk->text.failed |= !named;
 	return named;
 }
 
-static void select_record(struct ovw_state *st, const struct event *e, struct slice bytes,
-                          struct chunk *chunk)
+static void select_record(struct ovw_state *st, const struct event *e, struct slice bytes)
 {
 	const bool left_out = e->phase != PHASE_STRUCTURE && (e->flags & EVENT_LEFT_OUT) != 0;
 
-	ovw_select_mark(st, e, bytes, chunk);
+	ovw_select_mark(st, e, bytes);
 	if (lacks_data(e, bytes))
-		ovw_lose(chunk, OVW_JUMBO_LEFT_OUT, e->offset);
-	else if ((!left_out || ovw_select_needs(bytes.p)) && ensure_file(st, e->dur, chunk))
-		ovw_select_event(st, e, bytes, chunk);
+		ovw_lose(st, OVW_JUMBO_LEFT_OUT, e->offset);
+	else if ((!left_out || ovw_select_needs(bytes.p)) && ensure_file(st, e->dur))
+		ovw_select_event(st, e, bytes);
 }
 
 /* ---- the copier ---- */
@@ -434,12 +432,12 @@ static void put_record(struct ovw_state *st, struct copier *c, const struct even
 	begin_file(c, e->dur);
 	if (lacks_data(e, bytes)) { /* its bytes were passed before, unless times are moved */
 		if (st->rebased)
-			ovw_lose(c->chunk, OVW_JUMBO_LEFT_OUT, e->offset);
+			ovw_lose(st, OVW_JUMBO_LEFT_OUT, e->offset);
 	} else if (!st->rebased) {
 		copier_keep(c, bytes);
 	} else {
 		text_slice(&c->chunk->text, bytes);
-		ovw_move_clock(st, e, &c->chunk->text, bytes.n, c->chunk);
+		ovw_move_clock(st, e, &c->chunk->text, bytes.n);
 	}
 }
 
@@ -447,12 +445,13 @@ static void copy_record(struct copier *c, const struct batch *b, const struct ev
 {
 	struct ovw_state *const st = c->state;
 
+	st->chunk = c->chunk;
 	if (is_file(b, e)) {
 		(void)copier_text(c);
-		add_file(st, b, e, c->chunk);
+		add_file(st, b, e);
 	} else if (st->is_selection) {
-		select_record(st, e, bytes, c->chunk);
-	} else if (ensure_file(st, e->dur, c->chunk)) {
+		select_record(st, e, bytes);
+	} else if (ensure_file(st, e->dur)) {
 		put_record(st, c, e, bytes);
 	}
 }
@@ -464,8 +463,10 @@ static bool copy_skips(const struct copier *c, const struct event *e, struct sli
 
 static bool copy_passed(struct copier *c, const struct event *e, struct slice bytes)
 {
-	const bool named = ensure_file(c->state, e->dur, c->chunk);
+	struct ovw_state *const st = c->state;
 
+	st->chunk = c->chunk;
+	const bool named = ensure_file(st, e->dur);
 	if (named)
 		begin_file(c, e->dur);
 	return named;
@@ -473,8 +474,11 @@ static bool copy_passed(struct copier *c, const struct event *e, struct slice by
 
 static void copy_end(struct copier *c)
 {
+	struct ovw_state *const st = c->state;
+
+	st->chunk = c->chunk;
 	if (c->selected)
-		ovw_select_end(c->state, c->chunk);
+		ovw_select_end(st);
 }
 
 static void copy_free(void *state)

@@ -12,12 +12,6 @@
 
 /* ---- classes of codes ---- */
 
-void ovni_codes_free(struct ovni_codes *c)
-{
-	free(c->list);
-	table64_free(&c->index);
-}
-
 /* Returns the name of a model that comes with ovni, or NULL. */
 static const char *model_name(unsigned char model)
 {
@@ -74,10 +68,10 @@ static struct ovni_code *other_codes(struct ovni_codes *c, struct reader *r, str
 	struct quoted q;
 
 	if (c->others.cls == NULL) {
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_LIMIT], rec->offset, rec->ordinal,
-		            "event code %s exceeds the limit of %u different codes: further codes are "
-		            "counted together",
-		            quoted(&q, text), OVNI_MAX_CODES);
+		ovni_report_at(r, OVNI_RULE_LIMIT, rec->offset, rec->ordinal,
+		               "event code %s exceeds the limit of %u different codes: further codes are "
+		               "counted together",
+		               quoted(&q, text), OVNI_MAX_CODES);
 		c->others.cls = add_class(r, (struct class){ .name = SLICE_LIT("other codes") });
 	}
 	return c->others.cls != NULL ? &c->others : NULL;

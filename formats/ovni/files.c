@@ -295,10 +295,8 @@ struct table {
 	struct reader *r;
 };
 
-/* A line of the table. */
-struct row {
-	struct slice rank, host, median, mean, deviation;
-};
+/* The columns of a line. */
+enum { RANK, HOST, MEDIAN, MEAN, DEVIATION, COLUMNS };
 
 #define REPORT(t, ...) ovni_report((t)->r, OVNI_RULE_CLOCK_OFFSETS, __VA_ARGS__)
 
@@ -375,17 +373,17 @@ static bool is_rank(struct slice s)
 	return s.n > sign && s.n <= 10;
 }
 
-static void add_host(struct table *t, const struct row *w, int64_t offset, uint32_t line)
+static void add_host(struct table *t, struct slice host, int64_t offset, uint32_t line)
 {
 	struct ovni_offsets *const o = t->offsets;
-	const uint32_t known = tabletext_get(&o->host_index, w->host);
+	const uint32_t known = tabletext_get(&o->host_index, host);
 	struct quoted q;
 
 	if (known != TABLE_NONE) {
 		REPORT(t,
 		       "%s, line %" PRIu32 ": host %s occurs twice, now with %" PRId64
 		       ", before with %" PRId64,
-		       o->file, line, quoted(&q, w->host), offset, o->hosts[known].offset);
+		       o->file, line, quoted(&q, host), offset, o->hosts[known].offset);
 		return;
 	}
 	if (o->nhosts >= OVNI_MAX_LOOMS) {
@@ -396,7 +394,7 @@ static void add_host(struct table *t, const struct row *w, int64_t offset, uint3
 		t->system->limited = true;
 		return;
 	}
-	const struct slice name = arena_copy(&t->system->text, w->host);
+	const struct slice name = arena_copy(&t->system->text, host);
 	if (name.p == NULL || !array_reserve(&o->hosts, o->nhosts, &o->hosts_cap, sizeof *o->hosts) ||
 	    !tabletext_put(&o->host_index, name, o->nhosts))
 		t->system->no_memory = true;
@@ -404,31 +402,32 @@ static void add_host(struct table *t, const struct row *w, int64_t offset, uint3
 		o->hosts[o->nhosts++] = (struct ovni_host){ .name = name, .offset = offset };
 }
 
-static void read_row(struct table *t, struct slice line, uint32_t n)
+/* Returns whether it is not blank. */
+static bool read_row(struct table *t, struct slice line, uint32_t n)
 {
 	const char *const file = t->offsets->file;
-	struct row w = { .rank = next_word(&line) };
+	struct slice w[COLUMNS];
 	int64_t offset = 0, other;
 	struct quoted q;
 
-	if (w.rank.n == 0)
-		return;
-	w.host = next_word(&line);
-	w.median = next_word(&line);
-	w.mean = next_word(&line);
-	w.deviation = next_word(&line);
-	if (w.deviation.n == 0)
+	for (int i = 0; i < COLUMNS; i++)
+		w[i] = next_word(&line);
+	if (w[RANK].n == 0)
+		return false;
+	if (w[DEVIATION].n == 0)
 		REPORT(t, "%s, line %" PRIu32 " has fewer than 5 fields", file, n);
-	else if (!is_rank(w.rank))
-		REPORT(t, "%s, line %" PRIu32 ": the rank %s is not an integer", file, n, quoted(&q, w.rank));
-	else if (!integer_part(w.median, &offset))
+	else if (!is_rank(w[RANK]))
+		REPORT(t, "%s, line %" PRIu32 ": the rank %s is not an integer", file, n,
+		       quoted(&q, w[RANK]));
+	else if (!integer_part(w[MEDIAN], &offset))
 		REPORT(t, "%s, line %" PRIu32 ": the median %s is not a number of ns", file, n,
-		       quoted(&q, w.median));
-	else if (!integer_part(w.mean, &other) || !is_deviation(w.deviation))
+		       quoted(&q, w[MEDIAN]));
+	else if (!integer_part(w[MEAN], &other) || !is_deviation(w[DEVIATION]))
 		REPORT(t, "%s, line %" PRIu32 ": the mean %s or the deviation after it is not a number", file,
-		       n, quoted(&q, w.mean));
+		       n, quoted(&q, w[MEAN]));
 	else
-		add_host(t, &w, offset, n);
+		add_host(t, w[HOST], offset, n);
+	return true;
 }
 
 static void read_table(struct table *t, struct slice text)
@@ -444,12 +443,8 @@ static void read_table(struct table *t, struct slice text)
 	while (p < end) {
 		const char *const newline = memchr(p, '\n', (size_t)(end - p));
 		const char *const stop = newline != NULL ? newline : end;
-		const struct slice line = slice_of(p, (size_t)(stop - p));
-		struct slice rest = line;
-		n++;
-		rows += n > 1 && next_word(&rest).n > 0;
-		if (n > 1)
-			read_row(t, line, n);
+		if (++n > 1)
+			rows += read_row(t, slice_of(p, (size_t)(stop - p)), n);
 		p = newline != NULL ? newline + 1 : end;
 	}
 	if (rows == 0)
@@ -506,13 +501,6 @@ bool ovni_offsets_open(struct ovni_offsets *o, struct ovni_system *s, struct rea
 	const bool ok = read_offsets(&t, path);
 	free(path);
 	return ok;
-}
-
-void ovni_offsets_free(struct ovni_offsets *o)
-{
-	free(o->hosts);
-	text_free(&o->copy);
-	tabletext_free(&o->host_index);
 }
 
 struct slice ovni_host_of(struct slice loom)

@@ -4,7 +4,6 @@
  * stream that is read later.  A value of the wrong type is reported and then treated as missing.
  */
 #include "ovni/ovni.h"
-#include "base/compiler.h"
 
 #include <cJSON.h>
 #include <errno.h>

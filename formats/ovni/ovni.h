@@ -92,7 +92,10 @@ enum ovni_rule {
 extern const struct rule ovni_rules[OVNI_RULE_COUNT + 1]; /* ended by an id of NULL */
 
 /* Adds a finding about a complete stream or trace: at offset 0, without a record. */
-void ovni_report(struct reader *r, enum ovni_rule rule, const char *fmt, ...) PRINTF(3, 4);
+#define ovni_report(r, rule, ...) ovni_report_at(r, rule, 0, 0, __VA_ARGS__)
+
+#define ovni_report_at(r, rule, offset, record, ...)                                                         \
+	finding_add((r)->findings, &ovni_rules[rule], offset, record, __VA_ARGS__)
 
 /* Whether --check names the group. */
 bool ovni_group_is_selected(const struct option_value *list, const char *group);
@@ -249,8 +252,6 @@ struct ovni_codes {
 	struct ovni_code others; /* all codes beyond OVNI_MAX_CODES */
 };
 
-void ovni_codes_free(struct ovni_codes *c);
-
 /* Returns the code in `head`, the first four bytes of a record; NULL: OOM.  Valid until the next call. */
 struct ovni_code *ovni_code_find(struct ovni_codes *c, struct reader *r, uint32_t head,
                                  const struct record *rec);
@@ -316,7 +317,6 @@ struct ovni_offsets {
 /* Reads the table, if it exists.  Returns false on OOM, or if the file of --clock-offsets cannot be read,
  * which is reported. */
 bool ovni_offsets_open(struct ovni_offsets *o, struct ovni_system *s, struct reader *r);
-void ovni_offsets_free(struct ovni_offsets *o);
 
 /* The host of a loom: its name up to the first dot. */
 struct slice ovni_host_of(struct slice loom);
@@ -626,14 +626,15 @@ struct ovw_marks {
 struct ovw_state {
 	bool is_selection, rebased, signed_time; /* is_selection and `copy` are for the copier */
 	const char *output;                      /* its path, for messages; NULL: standard output */
+	struct chunk *chunk;                     /* the output; set by each function that the engine calls */
 	struct arena arena;
 	struct ovw_copy copy;
 	struct ovw_marks marks;
 };
 
-static inline void ovw_lose(struct chunk *chunk, enum ovw_loss kind, uint64_t offset)
+static inline void ovw_lose(const struct ovw_state *st, enum ovw_loss kind, uint64_t offset)
 {
-	ledger_add(&chunk->ledger, &ovw_losses[kind], offset, 1);
+	ledger_add(&st->chunk->ledger, &ovw_losses[kind], offset, 1);
 }
 
 /* ---- writer: copies (copy.c) ---- */
@@ -641,28 +642,26 @@ static inline void ovw_lose(struct chunk *chunk, enum ovw_loss kind, uint64_t of
 extern const struct copier_ops ovw_copier_ops;
 
 /* Changes the clock of the last record in `to`, of n bytes, to the time of the event. */
-void ovw_move_clock(struct ovw_state *st, const struct event *e, struct text *to, uint32_t n,
-                    struct chunk *chunk);
+void ovw_move_clock(struct ovw_state *st, const struct event *e, struct text *to, uint32_t n);
 
 /* ---- writer: selections of copies (select.c) ---- */
 
 /* Adds a file to a stream; it is written if the stream is kept. */
-void ovw_select_file(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
-                     struct chunk *chunk);
+void ovw_select_file(struct ovw_state *st, uint64_t number, const char *file, struct slice content);
 
 /* Notes an OM=, which ends the mark that the previous OM= of its type began.  Counts an OM= that is left out
  * after one that is written: the mark then lasts too long.  No effect for other records. */
-void ovw_select_mark(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk);
+void ovw_select_mark(struct ovw_state *st, const struct event *e, struct slice bytes);
 
 /* Whether selected records may need this event, and whether it sets a mark; p: the record. */
 bool ovw_select_needs(const char *p);
 bool ovw_is_mark(const char *p);
 
 /* Writes or retains a record of a stream with a file. */
-void ovw_select_event(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk);
+void ovw_select_event(struct ovw_state *st, const struct event *e, struct slice bytes);
 
 /* Writes streams without selected records that kept streams need. */
-void ovw_select_end(struct ovw_state *st, struct chunk *chunk);
+void ovw_select_end(struct ovw_state *st);
 
 void ovw_select_free(struct ovw_selection *x);
 
@@ -670,30 +669,26 @@ void ovw_select_free(struct ovw_selection *x);
 
 /* Returns the stream of the event's track, after starting it if it is new.  Returns NULL on OOM (text.failed)
  * or if there are too many streams. */
-struct ovw_stream *ovw_stream_of(struct ovw_state *st, const struct event *e, uint64_t clock,
-                                 struct chunk *chunk);
+struct ovw_stream *ovw_stream_of(struct ovw_state *st, const struct event *e, uint64_t clock);
 
 /* Like ovw_stream_of(), for an async span: returns a stream in which no span overlaps it. */
-struct ovw_stream *ovw_async_stream(struct ovw_state *st, const struct event *e, uint64_t clock,
-                                    struct chunk *chunk);
+struct ovw_stream *ovw_async_stream(struct ovw_state *st, const struct event *e, uint64_t clock);
 
 /* Adds a record to a stream; `code` has three letters. */
 void ovw_record(struct ovw_state *st, struct ovw_stream *s, const char *code, uint64_t clock,
-                const char *payload, unsigned n, struct chunk *chunk);
+                const char *payload, unsigned n);
 
 /* Writes the retained records of the stream. */
-void ovw_flush(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk);
+void ovw_flush(struct ovw_state *st, struct ovw_stream *s);
 
 /* ---- writer: events, metadata (write_text.c) ---- */
 
-/* writer_ops.write */
-void ovw_events(void *state, const struct batch *b, struct chunk *chunk);
+void ovw_events(void *state, const struct batch *b, struct chunk *chunk); /* writer_ops.write */
 
 /* Ends a stream: spans, counters, thread. */
-void ovw_end_stream(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk);
+void ovw_end_stream(struct ovw_state *st, struct ovw_stream *s);
 
 /* Writes the metadata of an ended stream.  *label: the first label that no stream has declared yet. */
-void ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_stream *s, uint32_t *label,
-                  struct chunk *chunk);
+void ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_stream *s, uint32_t *label);
 
 #endif

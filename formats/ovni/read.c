@@ -4,7 +4,6 @@
  * Memory: of a jumbo event longer than --max-record, only the head is retained.
  */
 #include "ovni/ovni.h"
-#include "base/compiler.h"
 
 #include <stdlib.h>
 
@@ -31,26 +30,23 @@ static enum record_status read_header(struct ovni_state *st, struct record *rec)
 	if (n < OVNI_HEADER_SIZE && !in->last)
 		return RECORD_MORE;
 	if (memcmp(in->p, OVNI_MAGIC, n < 4 ? n : 4) != 0) {
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_BAD_MAGIC], 0, 0,
-		            "the first bytes are %s, not \"ovni\"",
+		ovni_report(r, OVNI_RULE_BAD_MAGIC, "the first bytes are %s, not \"ovni\"",
 		            quoted(&q, slice_of(in->p, n < 4 ? n : 4)));
 		return RECORD_BAD;
 	}
 	if (n < OVNI_HEADER_SIZE) {
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_CUT_HEADER], n < 4 ? 0 : 4, 0,
-		            "%zu of 8 bytes are present", n);
+		ovni_report_at(r, OVNI_RULE_CUT_HEADER, n < 4 ? 0 : 4, 0, "%zu of 8 bytes are present", n);
 		return RECORD_BAD;
 	}
 	const uint32_t version = load_u32(in->p + 4, false);
 	st->stream.big = version == OVNI_VERSION_SWAPPED;
 	if (version != OVNI_VERSION && !st->stream.big) {
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_BAD_VERSION], 4, 0,
-		            "version %" PRIu32 ", expected 1", version);
+		ovni_report_at(r, OVNI_RULE_BAD_VERSION, 4, 0, "version %" PRIu32 ", expected 1", version);
 		return RECORD_BAD;
 	}
 	if (st->stream.big)
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_BIG_ENDIAN], 4, 0,
-		            "the version field is %" PRIu32 ": 1 in big endian", version);
+		ovni_report_at(r, OVNI_RULE_BIG_ENDIAN, 4, 0,
+		               "the version field is %" PRIu32 ": 1 in big endian", version);
 	r->event_flags = st->stream.big ? EVENT_BIG : 0;
 	const char *const order = r->trace->byte_order;                /* of earlier streams */
 	if (order != NULL && order[0] != (st->stream.big ? 'b' : 'l')) /* mixed stays mixed */
@@ -68,21 +64,6 @@ static enum record_status read_header(struct ovni_state *st, struct record *rec)
 	return RECORD_DONE;
 }
 
-/* Reports the clocks that were counted (section "Stream format": they go backwards only in regions to be
- * sorted). */
-static void report_clocks(const struct ovni_state *st)
-{
-	struct findings *const j = st->r->findings;
-
-	finding_add_tally(j, &ovni_rules[OVNI_RULE_NEEDS_SORTING], &st->unsorted,
-	                  "clock %" PRIu64 " after %" PRIu64 " between OU[ and OU]", st->unsorted.now,
-	                  st->unsorted.before);
-	finding_add_tally(j, &ovni_rules[OVNI_RULE_CLOCK_LARGE], &st->large, "clock %" PRIu64, st->large.now);
-	finding_add_tally(j, &ovni_rules[OVNI_RULE_CLOCK_BELOW_ZERO], &st->below_zero,
-	                  "clock %" PRIu64 " with the offset %" PRId64 " of its host", st->below_zero.now,
-	                  st->offset);
-}
-
 /* Checks a stream that was read to its end: an open region, a missing OHe, no events at all. */
 static void check_end(const struct ovni_state *st)
 {
@@ -90,14 +71,14 @@ static void check_end(const struct ovni_state *st)
 	const uint64_t here = input_offset(r->in, r->in->p), n = r->records;
 
 	if (st->in_region)
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_REGION_UNMATCHED], st->region_offset,
-		            st->region_record, "OU[ without OU] after it");
+		ovni_report_at(r, OVNI_RULE_REGION_UNMATCHED, st->region_offset, st->region_record,
+		               "OU[ without OU] after it");
 	if (n > 0 && !st->ended)
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_THREAD_END], here, n,
-		            "%" PRIu64 " event%s and no OHe", n, n == 1 ? "" : "s");
+		ovni_report_at(r, OVNI_RULE_NO_THREAD_END, here, n, "%" PRIu64 " event%s and no OHe", n,
+		               n == 1 ? "" : "s");
 	if (n > 0)
 		return;
-	finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_EVENTS], here, 0, "nothing follows the header");
+	ovni_report_at(r, OVNI_RULE_NO_EVENTS, here, 0, "nothing follows the header");
 	if (((const struct ovni_shared *)r->shared)->check_state)
 		ovni_report(r, OVNI_RULE_THREAD_NOT_DEAD, "the thread has no events");
 }
@@ -105,9 +86,17 @@ static void check_end(const struct ovni_state *st)
 static void ovni_end(struct reader *r)
 {
 	const struct ovni_state *const st = r->state;
+	struct findings *const j = r->findings;
 
 	ovni_report_anomalies(st->anomalies, ovni_codes_of(r), r);
-	report_clocks(st);
+	/* "Stream format": clocks go backwards only in regions to be sorted. */
+	finding_add_tally(j, &ovni_rules[OVNI_RULE_NEEDS_SORTING], &st->unsorted,
+	                  "clock %" PRIu64 " after %" PRIu64 " between OU[ and OU]", st->unsorted.now,
+	                  st->unsorted.before);
+	finding_add_tally(j, &ovni_rules[OVNI_RULE_CLOCK_LARGE], &st->large, "clock %" PRIu64, st->large.now);
+	finding_add_tally(j, &ovni_rules[OVNI_RULE_CLOCK_BELOW_ZERO], &st->below_zero,
+	                  "clock %" PRIu64 " with the offset %" PRId64 " of its host", st->below_zero.now,
+	                  st->offset);
 	if (st->complete)
 		check_end(st);
 }
@@ -141,8 +130,8 @@ COLD static void check_clock(struct ovni_state *st, uint64_t clock, bool end_of_
 	if (clock < st->last && st->in_region && !end_of_region)
 		finding_tally_add(&st->unsorted, offset, record, clock, st->last);
 	else if (clock < st->last)
-		finding_add(st->r->findings, &ovni_rules[OVNI_RULE_CLOCK_BACKWARDS], offset, record,
-		            "clock %" PRIu64 " after %" PRIu64, clock, st->last);
+		ovni_report_at(st->r, OVNI_RULE_CLOCK_BACKWARDS, offset, record,
+		               "clock %" PRIu64 " after %" PRIu64, clock, st->last);
 	if (clock > INT64_MAX)
 		finding_tally_add(&st->large, offset, record, clock, 0);
 	if (st->offset < 0 && clock < 0 - (uint64_t)st->offset)
@@ -157,11 +146,12 @@ static void check_event(struct ovni_state *st, const char *p, uint64_t clock, co
 	const uint64_t offset = rec->offset, record = rec->ordinal;
 
 	if ((flags & OVNI_FLAGS_RESERVED) != 0)
-		finding_add(st->r->findings, &ovni_rules[OVNI_RULE_RESERVED_FLAGS], offset, record,
-		            "flags 0x%02x: the bits 0x%02x are reserved", flags, flags & OVNI_FLAGS_RESERVED);
+		ovni_report_at(st->r, OVNI_RULE_RESERVED_FLAGS, offset, record,
+		               "flags 0x%02x: the bits 0x%02x are reserved", flags,
+		               flags & OVNI_FLAGS_RESERVED);
 	if ((flags & OVNI_FLAG_JUMBO) != 0 && (flags & 15) != OVNI_JUMBO_NIBBLE)
-		finding_add(st->r->findings, &ovni_rules[OVNI_RULE_JUMBO_NIBBLE], offset, record,
-		            "flags 0x%02x: payload size code %u, expected 3", flags, flags & 15);
+		ovni_report_at(st->r, OVNI_RULE_JUMBO_NIBBLE, offset, record,
+		               "flags 0x%02x: payload size code %u, expected 3", flags, flags & 15);
 	check_clock(st, clock, unordered && p[3] == ']', rec);
 	if (unordered)
 		check_region(st, p[3], offset, record);
@@ -201,8 +191,8 @@ COLD static enum record_status check_code(struct ovni_state *st, struct record *
 	const uint64_t clock = load_u64(head + 4, st->stream.big);
 
 	if (ovni_is_zero(head)) {
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_ZERO_BYTES], rec->offset, rec->ordinal,
-		            "zero bytes where an event should start");
+		ovni_report_at(r, OVNI_RULE_ZERO_BYTES, rec->offset, rec->ordinal,
+		               "zero bytes where an event should start");
 		return RECORD_BAD;
 	}
 	check_event(st, head, clock, rec);
@@ -223,8 +213,9 @@ COLD static enum record_status report_cut(struct ovni_state *st, const struct re
 {
 	if (!st->r->in->last)
 		return RECORD_MORE;
-	finding_add(st->r->findings, &ovni_rules[OVNI_RULE_CUT_EVENT], rec->offset, rec->ordinal,
-	            "%s: %" PRIu64 " of the event's %" PRIu64 " bytes are present", field, present, expected);
+	ovni_report_at(st->r, OVNI_RULE_CUT_EVENT, rec->offset, rec->ordinal,
+	               "%s: %" PRIu64 " of the event's %" PRIu64 " bytes are present", field, present,
+	               expected);
 	return RECORD_BAD;
 }
 
@@ -264,8 +255,9 @@ COLD static enum record_status read_jumbo(struct ovni_state *st, struct record *
 	if (size > rest - OVNI_JUMBO_HEAD)
 		return report_cut(st, rec, "jumbo data", rest, (uint64_t)OVNI_JUMBO_HEAD + size);
 	if (size > OVNI_WRITER_JUMBO)
-		finding_add(st->r->findings, &ovni_rules[OVNI_RULE_JUMBO_SIZE], rec->offset, rec->ordinal,
-		            "%" PRIu32 " bytes of data, libovni writes at most %u", size, OVNI_WRITER_JUMBO);
+		ovni_report_at(st->r, OVNI_RULE_JUMBO_SIZE, rec->offset, rec->ordinal,
+		               "%" PRIu32 " bytes of data, libovni writes at most %u", size,
+		               OVNI_WRITER_JUMBO);
 	rec->end = rec->p + OVNI_JUMBO_HEAD + size;
 	return check_code(st, rec, rec->p);
 }

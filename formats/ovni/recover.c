@@ -58,15 +58,13 @@ struct ovni_recover {
 	struct sorter sorter;
 };
 
-static const char *const structure[] = {
-	"ovni/cut-event",
-	"ovni/bad-magic",
-	"ovni/cut-header",
-	"ovni/bad-version",
-	"ovni/jumbo-nibble",
-	"ovni/zero-bytes",
-	NULL,
-};
+static const char *const structure[] = { "ovni/cut-event",
+	                                 "ovni/bad-magic",
+	                                 "ovni/cut-header",
+	                                 "ovni/bad-version",
+	                                 "ovni/jumbo-nibble",
+	                                 "ovni/zero-bytes",
+	                                 NULL };
 
 /* ---- writing buffered events ---- */
 

@@ -132,7 +132,7 @@ static bool read_declarations(struct ovw_waiting *s, struct slice json, bool has
 /* ---- retained streams ---- */
 
 /* Writes the retained files and records; later ones are not retained. */
-static void keep_stream(struct ovw_state *st, struct ovw_waiting *s, struct chunk *chunk)
+static void keep_stream(struct ovw_state *st, struct ovw_waiting *s)
 {
 	struct ovw_selection *const x = &st->copy.selection;
 	bool ok = table64_put(&x->scopes, s->loom, 0) && table64_put(&x->scopes, s->process, 0) &&
@@ -141,33 +141,33 @@ static void keep_stream(struct ovw_state *st, struct ovw_waiting *s, struct chun
 	for (uint32_t i = 0; i < s->ndeclared; i++)
 		ok = ok && table64_put(&x->declared, s->declared[i].content, 0);
 	for (uint32_t i = 0; i < s->nfiles; i++) {
-		chunk_file(chunk, s->files[i].name.p);
-		text_add(&chunk->text, s->files[i].content.p, s->files[i].content.n);
+		chunk_file(st->chunk, s->files[i].name.p);
+		text_add(&st->chunk->text, s->files[i].content.p, s->files[i].content.n);
 		text_free(&s->files[i].content);
 	}
-	chunk_file(chunk, s->file);
-	text_add(&chunk->text, s->records.p, s->records.n);
+	chunk_file(st->chunk, s->file);
+	text_add(&st->chunk->text, s->records.p, s->records.n);
 	x->waiting_bytes -= s->bytes;
 	text_free(&s->records);
 	s->kept = true;
 	x->any = true;
-	chunk->text.failed |= !ok;
+	st->chunk->text.failed |= !ok;
 }
 
-static void count_waiting(struct ovw_state *st, struct ovw_waiting *s, size_t n, struct chunk *chunk)
+static void count_waiting(struct ovw_state *st, struct ovw_waiting *s, size_t n)
 {
 	struct ovw_selection *const x = &st->copy.selection;
 
 	s->bytes += n;
 	x->waiting_bytes += n;
-	chunk->text.failed |= s->records.failed;
+	st->chunk->text.failed |= s->records.failed;
 	/* Beyond the limit, a stream without a selected record is kept: an idle thread is harmless. */
 	if (x->waiting_bytes > MAX_WAITING)
-		keep_stream(st, s, chunk);
+		keep_stream(st, s);
 }
 
 /* Finds or adds the stream with a number; NULL: OOM (text.failed). */
-static struct ovw_waiting *find_waiting(struct ovw_state *st, uint64_t number, struct chunk *chunk)
+static struct ovw_waiting *find_waiting(struct ovw_state *st, uint64_t number)
 {
 	struct ovw_selection *const x = &st->copy.selection;
 	const bool reached = number < UINT32_MAX &&
@@ -177,25 +177,24 @@ static struct ovw_waiting *find_waiting(struct ovw_state *st, uint64_t number, s
 		x->streams[number] = calloc(1, sizeof **x->streams);
 	if (reached && x->streams[number] != NULL)
 		return x->streams[number];
-	chunk->text.failed = true;
+	st->chunk->text.failed = true;
 	return NULL;
 }
 
-void ovw_select_file(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
-                     struct chunk *chunk)
+void ovw_select_file(struct ovw_state *st, uint64_t number, const char *file, struct slice content)
 {
-	struct ovw_waiting *const s = find_waiting(st, number, chunk);
+	struct ovw_waiting *const s = find_waiting(st, number);
 
 	if (s == NULL || s->nfiles == OVW_MAX_SIDECARS)
 		return;
 	struct ovw_sidecar *const f = &s->files[s->nfiles++];
 	f->name = slice_str(file);
 	text_slice(&f->content, content);
-	chunk->text.failed |= f->content.failed;
+	st->chunk->text.failed |= f->content.failed;
 	if (strcmp(path_name(file), OVNI_METADATA_FILE) == 0 &&
 	    !read_declarations(s, content, st->copy.selection.has_offsets))
-		chunk->text.failed = true;
-	count_waiting(st, s, content.n, chunk);
+		st->chunk->text.failed = true;
+	count_waiting(st, s, content.n);
 }
 
 bool ovw_select_needs(const char *p)
@@ -208,11 +207,11 @@ bool ovw_is_mark(const char *p)
 	return is_code(p, "OM=");
 }
 
-void ovw_select_mark(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
+void ovw_select_mark(struct ovw_state *st, const struct event *e, struct slice bytes)
 {
 	if (e->phase == PHASE_STRUCTURE || bytes.n < OVNI_EVENT_SIZE + 12 || !ovw_is_mark(bytes.p))
 		return;
-	struct ovw_waiting *const s = find_waiting(st, e->dur, chunk);
+	struct ovw_waiting *const s = find_waiting(st, e->dur);
 	if (s == NULL)
 		return;
 	const uint32_t type = load_u32(bytes.p + OVNI_EVENT_SIZE + 8, (e->flags & EVENT_BIG) != 0);
@@ -221,14 +220,14 @@ void ovw_select_mark(struct ovw_state *st, const struct event *e, struct slice b
 	const uint64_t bit = (uint64_t)1 << type % 64;
 	const bool left_out = (e->flags & EVENT_LEFT_OUT) != 0;
 	if (left_out && (s->set[type / 64] & bit) != 0)
-		ovw_lose(chunk, OVW_MARK_STAYS, e->offset);
+		ovw_lose(st, OVW_MARK_STAYS, e->offset);
 	s->set[type / 64] = left_out ? s->set[type / 64] & ~bit : s->set[type / 64] | bit;
 }
 
-void ovw_select_event(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
+void ovw_select_event(struct ovw_state *st, const struct event *e, struct slice bytes)
 {
 	struct ovw_selection *const x = &st->copy.selection;
-	struct ovw_waiting *const s = find_waiting(st, e->dur, chunk);
+	struct ovw_waiting *const s = find_waiting(st, e->dur);
 	const bool structure = e->phase == PHASE_STRUCTURE,
 	           wanted = !structure && (e->flags & EVENT_LEFT_OUT) == 0;
 	const bool defines = !structure && is_definition(bytes.p);
@@ -239,20 +238,20 @@ void ovw_select_event(struct ovw_state *st, const struct event *e, struct slice 
 	s->defines |= defines;
 	x->uses_tasks |= wanted && is_of_task(bytes.p);
 	if (wanted && !s->kept)
-		keep_stream(st, s, chunk);
+		keep_stream(st, s);
 	const bool moves = !structure && is_code(bytes.p, "OAr") && bytes.n >= OVNI_EVENT_SIZE + 8;
 	s->moves |= moves;
 	if (moves)
-		chunk->text.failed |= !table64_put(
+		st->chunk->text.failed |= !table64_put(
 		    &x->tids, load_u32(bytes.p + OVNI_EVENT_SIZE + 4, (e->flags & EVENT_BIG) != 0), 0);
 	if (s->kept)
-		chunk_file(chunk, s->file);
-	struct text *const to = s->kept ? &chunk->text : &s->records;
+		chunk_file(st->chunk, s->file);
+	struct text *const to = s->kept ? &st->chunk->text : &s->records;
 	text_slice(to, bytes);
 	if (st->rebased && !structure)
-		ovw_move_clock(st, e, to, bytes.n, chunk);
+		ovw_move_clock(st, e, to, bytes.n);
 	if (!s->kept)
-		count_waiting(st, s, bytes.n, chunk);
+		count_waiting(st, s, bytes.n);
 }
 
 /* Whether streams that are kept need a declaration or task of this stream. */
@@ -267,7 +266,7 @@ static bool is_needed(const struct ovw_selection *x, const struct ovw_waiting *s
 	return needed;
 }
 
-void ovw_select_end(struct ovw_state *st, struct chunk *chunk)
+void ovw_select_end(struct ovw_state *st)
 {
 	/* A needed stream may be the first one kept of its loom or process.  It then needs streams of the
 	 * loom, which need streams of their processes, and these need no others. */
@@ -278,7 +277,7 @@ void ovw_select_end(struct ovw_state *st, struct chunk *chunk)
 		for (uint32_t i = 0; i < x->nstreams; i++) {
 			struct ovw_waiting *const s = x->streams[i];
 			if (s != NULL && s->file != NULL && !s->kept && (!x->any || is_needed(x, s)))
-				keep_stream(st, s, chunk);
+				keep_stream(st, s);
 		}
 }
 

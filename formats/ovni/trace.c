@@ -48,30 +48,7 @@ void ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt,
 	va_end(ap);
 }
 
-void ovni_report(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	finding_add_v(r->findings, &ovni_rules[rule], 0, 0, fmt, ap);
-	va_end(ap);
-}
-
 /* ---- the system ---- */
-
-static void free_system(struct ovni_system *s)
-{
-	arena_free(&s->text);
-	free(s->looms);
-	free(s->processes);
-	free(s->cpus);
-	free(s->labels);
-	tabletext_free(&s->loom_index);
-	tabletext_free(&s->label_index);
-	table64_free(&s->process_index);
-	table64_free(&s->tids);
-	table64_free(&s->phyids);
-}
 
 void ovni_system_limit(struct ovni_system *s, struct reader *r, const char *what, uint32_t max)
 {
@@ -456,11 +433,24 @@ static bool open_trace(struct reader *r)
 static void close_trace(void *shared)
 {
 	struct ovni_shared *const sh = shared;
+	struct ovni_system *const s = &sh->system;
 
 	state_checker_free(sh->checker);
-	ovni_codes_free(&sh->codes);
-	ovni_offsets_free(&sh->offsets);
-	free_system(&sh->system);
+	free(sh->codes.list);
+	table64_free(&sh->codes.index);
+	free(sh->offsets.hosts);
+	text_free(&sh->offsets.copy);
+	tabletext_free(&sh->offsets.host_index);
+	arena_free(&s->text);
+	free(s->looms);
+	free(s->processes);
+	free(s->cpus);
+	free(s->labels);
+	tabletext_free(&s->loom_index);
+	tabletext_free(&s->label_index);
+	table64_free(&s->process_index);
+	table64_free(&s->tids);
+	table64_free(&s->phyids);
 }
 
 static void check_trace(struct reader *r)

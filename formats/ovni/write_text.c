@@ -126,19 +126,18 @@ static const char *metadata_name(struct ovw_state *st, const struct ovw_stream *
 	return t->failed ? NULL : arena_copy(&st->arena, slice_of(t->p, t->n)).p;
 }
 
-void ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_stream *s, uint32_t *label,
-                  struct chunk *chunk)
+void ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_stream *s, uint32_t *label)
 {
 	struct ovw_marks *const m = &st->marks;
 	const uint32_t end = labels_end(m, *label);
 	const char *const name = metadata_name(st, s);
-	struct text *const t = &chunk->text;
+	struct text *const t = &st->chunk->text;
 
 	if (name == NULL) {
 		t->failed = true;
 		return;
 	}
-	chunk_file(chunk, name);
+	chunk_file(st->chunk, name);
 	text_str(t, "{\"version\":3,\"ovni\":{\"lib\":{");
 	put_member(t, "version", slice_str(w->run->tool));
 	text_str(t, ",\"commit\":\"unknown\"},");
@@ -161,8 +160,7 @@ void ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_strea
 #define OTHER "(other)"
 
 /* Returns the value of a new label, or 0 if there is no space, or on OOM (text.failed). */
-static int64_t add_label(struct ovw_state *st, enum ovw_type type, struct slice name, bool last,
-                         struct chunk *chunk)
+static int64_t add_label(struct ovw_state *st, enum ovw_type type, struct slice name, bool last)
 {
 	struct ovw_marks *const m = &st->marks;
 	const bool changed = clean_name(&m->scratch, name);
@@ -170,7 +168,7 @@ static int64_t add_label(struct ovw_state *st, enum ovw_type type, struct slice 
 	const struct slice key = changed ? arena_copy(&st->arena, name) : text;
 
 	if (m->scratch.failed || text.p == NULL || key.p == NULL) {
-		chunk->text.failed = true;
+		st->chunk->text.failed = true;
 		return 0;
 	}
 	const size_t json = json_size(&m->scratch, text);
@@ -180,7 +178,7 @@ static int64_t add_label(struct ovw_state *st, enum ovw_type type, struct slice 
 		return 0;
 	if (!array_reserve(&m->labels, m->nlabels, &m->labels_cap, sizeof *m->labels) ||
 	    !tabletext_put(&m->names[type], key, m->nlabels)) {
-		chunk->text.failed = true;
+		st->chunk->text.failed = true;
 		return 0;
 	}
 	m->label_text += text.n;
@@ -190,25 +188,23 @@ static int64_t add_label(struct ovw_state *st, enum ovw_type type, struct slice 
 }
 
 /* Returns the value of a name as label of a type; many names share OTHER if there are too many. */
-static int64_t label_of(struct ovw_state *st, enum ovw_type type, struct slice name, uint64_t offset,
-                        struct chunk *chunk)
+static int64_t label_of(struct ovw_state *st, enum ovw_type type, struct slice name, uint64_t offset)
 {
 	struct ovw_marks *const m = &st->marks;
 	uint32_t known = tabletext_get(&m->names[type], name);
-	const int64_t value =
-	    known != TABLE_NONE ? (int64_t)known + 1 : add_label(st, type, name, false, chunk);
+	const int64_t value = known != TABLE_NONE ? (int64_t)known + 1 : add_label(st, type, name, false);
 
 	if (value != 0 && m->labels[value - 1].changed)
-		ovw_lose(chunk, OVW_NAME_CHANGED, offset);
-	if (value != 0 || chunk->text.failed)
+		ovw_lose(st, OVW_NAME_CHANGED, offset);
+	if (value != 0 || st->chunk->text.failed)
 		return value;
-	ovw_lose(chunk, OVW_NAMES_FULL, offset);
+	ovw_lose(st, OVW_NAMES_FULL, offset);
 	known = tabletext_get(&m->names[type], SLICE_LIT(OTHER));
-	return known != TABLE_NONE ? known + 1 : add_label(st, type, SLICE_LIT(OTHER), true, chunk);
+	return known != TABLE_NONE ? known + 1 : add_label(st, type, SLICE_LIT(OTHER), true);
 }
 
 /* Returns the type of a series of counters, or OVNI_MARK_TYPES if there are too many. */
-static uint32_t counter_type(struct ovw_state *st, struct slice title, uint64_t offset, struct chunk *chunk)
+static uint32_t counter_type(struct ovw_state *st, struct slice title, uint64_t offset)
 {
 	struct ovw_marks *const m = &st->marks;
 	const uint32_t known = tabletext_get(&m->title_of, title);
@@ -216,18 +212,18 @@ static uint32_t counter_type(struct ovw_state *st, struct slice title, uint64_t 
 	if (known != TABLE_NONE)
 		return known;
 	if (m->ntitles == OVNI_MARK_TYPES - OVW_COUNTERS) {
-		ovw_lose(chunk, OVW_TYPES_FULL, offset);
+		ovw_lose(st, OVW_TYPES_FULL, offset);
 		return OVNI_MARK_TYPES;
 	}
 	const struct slice key = arena_copy(&st->arena, title); /* title may lie in scratch */
 	const bool changed = key.p != NULL && clean_name(&m->scratch, key);
 	const struct slice text = arena_copy(&st->arena, slice_of(m->scratch.p, m->scratch.n));
 	if (key.p == NULL || text.p == NULL || !tabletext_put(&m->title_of, key, OVW_COUNTERS + m->ntitles)) {
-		chunk->text.failed = true;
+		st->chunk->text.failed = true;
 		return OVNI_MARK_TYPES;
 	}
 	if (changed)
-		ovw_lose(chunk, OVW_NAME_CHANGED, offset);
+		ovw_lose(st, OVW_NAME_CHANGED, offset);
 	m->titles[m->ntitles] = text;
 	return OVW_COUNTERS + m->ntitles++;
 }
@@ -235,34 +231,34 @@ static uint32_t counter_type(struct ovw_state *st, struct slice title, uint64_t 
 /* ---- spans and instants ---- */
 
 static void put_mark(struct ovw_state *st, struct ovw_stream *s, const char *code, uint64_t clock,
-                     int64_t value, uint32_t type, struct chunk *chunk)
+                     int64_t value, uint32_t type)
 {
 	char payload[12];
 
 	store_uint(payload, (uint64_t)value, 8, false);
 	store_uint(payload + 8, type, 4, false);
-	ovw_record(st, s, code, clock, payload, sizeof payload, chunk);
+	ovw_record(st, s, code, clock, payload, sizeof payload);
 }
 
 /* Adds a mark that begins and ends at the same time. */
 static void put_instant(struct ovw_state *st, struct ovw_stream *s, uint64_t clock, int64_t value,
-                        uint32_t type, struct chunk *chunk)
+                        uint32_t type)
 {
-	put_mark(st, s, "OM[", clock, value, type, chunk);
-	put_mark(st, s, "OM]", clock, value, type, chunk);
+	put_mark(st, s, "OM[", clock, value, type);
+	put_mark(st, s, "OM]", clock, value, type);
 }
 
 /* Ends the open spans up to this time, inclusive. */
-static void end_spans(struct ovw_state *st, struct ovw_stream *s, uint64_t until, struct chunk *chunk)
+static void end_spans(struct ovw_state *st, struct ovw_stream *s, uint64_t until)
 {
 	for (const struct nested_span *o; (o = nested_spans_pop(&s->open, until)) != NULL;) {
 		st->marks.nopen--;
-		put_mark(st, s, "OM]", o->end, (int64_t)o->what, OVW_SPANS, chunk);
+		put_mark(st, s, "OM]", o->end, (int64_t)o->what, OVW_SPANS);
 	}
 }
 
 static uint64_t end_of(struct ovw_state *st, const struct ovw_stream *s, const struct event *e,
-                       uint64_t clock, struct chunk *chunk)
+                       uint64_t clock)
 {
 	const struct nested_span *const around = nested_spans_last(&s->open);
 	uint64_t end = clock + e->dur;
@@ -270,66 +266,65 @@ static uint64_t end_of(struct ovw_state *st, const struct ovw_stream *s, const s
 	if (st->signed_time && (int64_t)e->ts < 0) /* the part after 0 */
 		end = e->dur > 0 - e->ts ? e->dur - (0 - e->ts) : 0;
 	else if (e->dur > (uint64_t)INT64_MAX - clock) {
-		ovw_lose(chunk, OVW_TIME_CUT, e->offset);
+		ovw_lose(st, OVW_TIME_CUT, e->offset);
 		end = INT64_MAX;
 	}
 	end = end < clock ? clock : end;
 	if (around != NULL && end > around->end) {
-		ovw_lose(chunk, OVW_CUT, e->offset);
+		ovw_lose(st, OVW_CUT, e->offset);
 		end = around->end;
 	}
 	return end;
 }
 
-static void put_span(struct ovw_state *st, struct ovw_stream *s, const struct event *e, uint64_t clock,
-                     struct chunk *chunk)
+static void put_span(struct ovw_state *st, struct ovw_stream *s, const struct event *e, uint64_t clock)
 {
-	const uint64_t end = end_of(st, s, e, clock, chunk);
+	const uint64_t end = end_of(st, s, e, clock);
 
 	if (s->open.n == MAX_DEPTH || st->marks.nopen == MAX_OPEN) {
-		ovw_lose(chunk, s->open.n == MAX_DEPTH ? OVW_TOO_DEEP : OVW_TOO_MANY, e->offset);
+		ovw_lose(st, s->open.n == MAX_DEPTH ? OVW_TOO_DEEP : OVW_TOO_MANY, e->offset);
 		return;
 	}
-	const int64_t value = label_of(st, OVW_SPANS, e->name, e->offset, chunk);
-	chunk->text.failed |= !nested_spans_push(&s->open, (struct nested_span){ end, (uint64_t)value });
+	const int64_t value = label_of(st, OVW_SPANS, e->name, e->offset);
+	st->chunk->text.failed |= !nested_spans_push(&s->open, (struct nested_span){ end, (uint64_t)value });
 	if (end > st->marks.latest)
 		st->marks.latest = end;
 	st->marks.nopen++;
-	put_mark(st, s, "OM[", clock, value, OVW_SPANS, chunk);
+	put_mark(st, s, "OM[", clock, value, OVW_SPANS);
 }
 
 /* ---- counters ---- */
 
 /* Returns false for NaN and for values that are no number. */
-static bool counter_value(const struct value *v, int64_t *to, uint64_t offset, struct chunk *chunk)
+static bool counter_value(const struct ovw_state *st, const struct value *v, int64_t *to, uint64_t offset)
 {
 	const enum value_fit fit = value_integer(v, to);
 
 	if (fit == VALUE_NAN || fit == VALUE_LIMITED)
-		ovw_lose(chunk, OVW_NUMBER_RANGE, offset);
+		ovw_lose(st, OVW_NUMBER_RANGE, offset);
 	else if (fit == VALUE_ROUNDED)
-		ovw_lose(chunk, OVW_NUMBER_ROUNDED, offset);
+		ovw_lose(st, OVW_NUMBER_ROUNDED, offset);
 	return fit >= VALUE_LIMITED;
 }
 
 /* Changes the value of a series.  Returns false if no mark begins, as the value is the same or 0. */
 static bool set_counter(struct ovw_state *st, struct ovw_stream *s, uint32_t type, int64_t value,
-                        uint64_t clock, struct chunk *chunk)
+                        uint64_t clock)
 {
 	int64_t *const present = &s->counters[type - OVW_COUNTERS];
 
 	if (*present == value)
 		return false;
 	if (*present != 0)
-		put_mark(st, s, "OM]", clock, *present, type, chunk);
+		put_mark(st, s, "OM]", clock, *present, type);
 	if (value != 0)
-		put_mark(st, s, "OM[", clock, value, type, chunk);
+		put_mark(st, s, "OM[", clock, value, type);
 	*present = value;
 	return value != 0;
 }
 
 static void put_counter(struct ovw_state *st, struct ovw_stream *s, const struct batch *b,
-                        const struct event *e, uint64_t clock, struct chunk *chunk)
+                        const struct event *e, uint64_t clock)
 {
 	const struct field *const f = b->fields + e->first_field;
 	struct text *const t = &st->marks.scratch;
@@ -339,9 +334,9 @@ static void put_counter(struct ovw_state *st, struct ovw_stream *s, const struct
 	for (uint32_t i = 0; i < e->nfields; i++)
 		numbers += value_integer(&f[i].value, &value) != VALUE_NO_NUMBER;
 	if (numbers < e->nfields)
-		ovw_lose(chunk, OVW_FIELDS, e->offset);
+		ovw_lose(st, OVW_FIELDS, e->offset);
 	for (uint32_t i = 0; i < e->nfields; i++) {
-		if (!counter_value(&f[i].value, &value, e->offset, chunk))
+		if (!counter_value(st, &f[i].value, &value, e->offset))
 			continue;
 		text_clear(t);
 		text_slice(t, e->name);
@@ -349,88 +344,88 @@ static void put_counter(struct ovw_state *st, struct ovw_stream *s, const struct
 			text_char(t, '.');
 			text_slice(t, f[i].name);
 		}
-		const uint32_t type = counter_type(st, slice_of(t->p, t->n), e->offset, chunk);
+		const uint32_t type = counter_type(st, slice_of(t->p, t->n), e->offset);
 		if (type < OVNI_MARK_TYPES)
-			marks += set_counter(st, s, type, value, clock, chunk);
+			marks += set_counter(st, s, type, value, clock);
 	}
-	ovw_lose(chunk, marks > 0 ? OVW_COUNTER : OVW_COUNTER_SAME, e->offset);
+	ovw_lose(st, marks > 0 ? OVW_COUNTER : OVW_COUNTER_SAME, e->offset);
 	if (marks > 1)
-		ledger_add(&chunk->ledger, &ovw_losses[OVW_SERIES], e->offset, marks - 1);
+		ledger_add(&st->chunk->ledger, &ovw_losses[OVW_SERIES], e->offset, marks - 1);
 }
 
 /* ---- events ---- */
 
-static uint64_t clock_of(const struct ovw_state *st, const struct event *e, struct chunk *chunk)
+static uint64_t clock_of(const struct ovw_state *st, const struct event *e)
 {
 	if (st->signed_time && (int64_t)e->ts < 0) {
-		ovw_lose(chunk, OVW_NEGATIVE_TIME, e->offset);
+		ovw_lose(st, OVW_NEGATIVE_TIME, e->offset);
 		return 0;
 	}
 	if (e->ts > INT64_MAX)
-		ovw_lose(chunk, OVW_TIME_CUT, e->offset);
+		ovw_lose(st, OVW_TIME_CUT, e->offset);
 	return e->ts > INT64_MAX ? INT64_MAX : e->ts;
 }
 
-static void put_arrow(struct ovw_state *st, struct ovw_stream *s, const struct event *e, uint64_t clock,
-                      struct chunk *chunk)
+static void put_arrow(struct ovw_state *st, struct ovw_stream *s, const struct event *e, uint64_t clock)
 {
-	ovw_lose(chunk, e->dur == 0 ? OVW_ARROW_ZERO : OVW_ARROW, e->offset);
+	ovw_lose(st, e->dur == 0 ? OVW_ARROW_ZERO : OVW_ARROW, e->offset);
 	if (event_is_step(e))
-		ovw_lose(chunk, OVW_STEP, e->offset);
+		ovw_lose(st, OVW_STEP, e->offset);
 	if (e->dur != 0)
 		put_instant(st, s, clock, (int64_t)e->dur,
-		            e->phase == PHASE_FLOW_OUT ? OVW_ARROWS_OUT : OVW_ARROWS_IN, chunk);
+		            e->phase == PHASE_FLOW_OUT ? OVW_ARROWS_OUT : OVW_ARROWS_IN);
 }
 
-static void put_event(struct ovw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_event(struct ovw_state *st, const struct batch *b, const struct event *e)
 {
 	const bool async = event_is_async(e);
-	const uint64_t clock = clock_of(st, e, chunk);
-	struct ovw_stream *const s =
-	    async ? ovw_async_stream(st, e, clock, chunk) : ovw_stream_of(st, e, clock, chunk);
+	const uint64_t clock = clock_of(st, e);
+	struct ovw_stream *const s = async ? ovw_async_stream(st, e, clock) : ovw_stream_of(st, e, clock);
 
 	if (clock > st->marks.latest)
 		st->marks.latest = clock;
 	if (s == NULL)
 		return;
-	end_spans(st, s, clock, chunk);
+	end_spans(st, s, clock);
 	if (s->changed)
-		ovw_lose(chunk, OVW_TRACK_CHANGED, e->offset);
+		ovw_lose(st, OVW_TRACK_CHANGED, e->offset);
 	if (!slice_is(e->cls->category, "ovni"))
-		ovw_lose(chunk, OVW_CATEGORY, e->offset);
+		ovw_lose(st, OVW_CATEGORY, e->offset);
 	if (e->nfields > 0 && e->phase != PHASE_COUNTER)
-		ovw_lose(chunk, OVW_FIELDS, e->offset);
+		ovw_lose(st, OVW_FIELDS, e->offset);
 	switch ((enum phase)e->phase) {
 	case PHASE_SPAN:
 		if (async)
-			ovw_lose(chunk, OVW_ASYNC, e->offset);
-		put_span(st, s, e, clock, chunk);
+			ovw_lose(st, OVW_ASYNC, e->offset);
+		put_span(st, s, e, clock);
 		break;
 	case PHASE_COUNTER:
-		put_counter(st, s, b, e, clock, chunk);
+		put_counter(st, s, b, e, clock);
 		break;
 	case PHASE_FLOW_OUT:
 	case PHASE_FLOW_IN:
-		put_arrow(st, s, e, clock, chunk);
+		put_arrow(st, s, e, clock);
 		break;
 	default:
-		ovw_lose(chunk, e->phase == PHASE_INSTANT ? OVW_INSTANT : OVW_HALF_SPAN, e->offset);
-		put_instant(st, s, clock, label_of(st, OVW_INSTANTS, e->name, e->offset, chunk), OVW_INSTANTS,
-		            chunk);
+		ovw_lose(st, e->phase == PHASE_INSTANT ? OVW_INSTANT : OVW_HALF_SPAN, e->offset);
+		put_instant(st, s, clock, label_of(st, OVW_INSTANTS, e->name, e->offset), OVW_INSTANTS);
 	}
 }
 
 void ovw_events(void *state, const struct batch *b, struct chunk *chunk)
 {
+	struct ovw_state *const st = state;
+
+	st->chunk = chunk;
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
-		put_event(state, b, &b->events[i], chunk);
+		put_event(st, b, &b->events[i]);
 }
 
-void ovw_end_stream(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk)
+void ovw_end_stream(struct ovw_state *st, struct ovw_stream *s)
 {
-	end_spans(st, s, UINT64_MAX, chunk);
+	end_spans(st, s, UINT64_MAX);
 	for (uint32_t i = 0; i < st->marks.ntitles; i++) /* the last value stays until the end of the trace */
-		set_counter(st, s, OVW_COUNTERS + i, 0, st->marks.latest, chunk);
-	ovw_record(st, s, "OHe", s->last, NULL, 0, chunk);
-	ovw_flush(st, s, chunk);
+		set_counter(st, s, OVW_COUNTERS + i, 0, st->marks.latest);
+	ovw_record(st, s, "OHe", s->last, NULL, 0);
+	ovw_flush(st, s);
 }

@@ -182,15 +182,6 @@ static const char *const lives[] = { "has not started", "is running", "is paused
 
 /* ---- for all checks ---- */
 
-void state_report(const struct state_event *x, enum ovni_rule rule, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	finding_add_v(x->r->findings, &ovni_rules[rule], x->e->offset, 0, fmt, ap);
-	va_end(ap);
-}
-
 bool state_has_payload(const struct state_event *x, uint32_t n, bool exact)
 {
 	if (x->too_large)

@@ -222,7 +222,8 @@ static inline const char *state_name(const struct state_event *x)
 
 /* ---- check.c ---- */
 
-void state_report(const struct state_event *x, enum ovni_rule rule, const char *fmt, ...) PRINTF(3, 4);
+#define state_report(x, rule, ...)                                                                           \
+	finding_add((x)->r->findings, &ovni_rules[rule], (x)->e->offset, 0, __VA_ARGS__)
 
 /* Return whether the payload has n bytes (not exact: or more); whether the event is a jumbo event.  If not,
  * report OVNI_RULE_PAYLOAD_REFUSED, except for a payload that was dropped. */
