@@ -298,15 +298,6 @@ void dft_name_define(struct dft_state *st, const struct dft_record *rec, enum df
 struct slice dft_name_find(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h,
                            uint64_t pid);
 
-/* trace_ops.claims */
-bool dft_claims(const void *shared, const struct trace *trace, struct claims *c);
-
-/* At the end of an input: reports hashes that were used and never defined. */
-void dft_names_finish(struct dft_state *st);
-
-/* check.c, at the end of an input: reports numbers that the ids of processes leave out. */
-void dft_ids_finish(struct dft_state *st);
-
 /* ---- reports (format.c) ---- */
 
 enum dft_rule {
@@ -532,7 +523,13 @@ static inline void dft_tally_record(struct dft_state *st, enum dft_tallied which
 	dft_tally_add(st, which, dft_record_position(rec), text);
 }
 
-/* At the end of an input: reports tallies, except those of forms that are usual in the dialect. */
+/* At the end of an input, in this order: report unfinished lines and brackets; processes that started and did
+ * not end; hashes that were used and never defined; numbers that the ids of processes leave out; tallies,
+ * except those of forms that are usual in the dialect. */
+void dft_line_finish(struct dft_state *st);
+void dft_meta_finish(struct dft_state *st);
+void dft_names_finish(struct dft_state *st);
+void dft_ids_finish(struct dft_state *st);
 void dft_tallies_report(struct dft_state *st);
 
 /* ---- records ---- */
@@ -590,9 +587,6 @@ struct slice dft_unit_of_cfg(struct slice cfg);
 /* Applies a record if it is metadata, `start` or `end`. */
 void dft_meta_apply(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f);
 
-/* At the end of an input: reports processes that started and did not end. */
-void dft_meta_finish(struct dft_state *st);
-
 /* meaning.c */
 
 /* Returns the value of a token; escapes in a string are not resolved. */
@@ -610,9 +604,6 @@ void dft_add_common(struct dft_state *st, const struct class *cls, uint64_t tid,
 
 /* Returns the class of a record whose category is a string, if it is in the cache; else NULL. */
 struct class *dft_class_recent(const struct dft_state *st, const struct dft_record *rec);
-
-/* reader_ops.event */
-void dft_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 
 /* Sets name, phase and duration of an event. */
 void dft_event_raw(const struct dft_state *st, struct batch *b, struct event *e);
@@ -642,21 +633,10 @@ static inline uint64_t dft_signature(const struct dft_record *rec, enum dft_phas
 /* Reports the first record of another dialect than the trace's. */
 void dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f);
 
-/* reader_ops.probe */
-int dft_probe(struct slice head, bool complete);
-
-/* ---- lines (read.c) ---- */
-
-/* At the end of an input: reports unfinished lines and brackets. */
-void dft_line_finish(struct dft_state *st);
-
 /* ---- common lines (fast.c) ---- */
 
 /* Reads the line at the start of the window, with its line feed, if it is a common one. */
 bool dft_fast_line(struct dft_state *st, struct record *rec);
-
-/* reader_ops.run */
-bool dft_run(struct reader *r, const char *limit, struct batch *b);
 
 /* ---- raw events (raw.c) ---- */
 
@@ -666,9 +646,6 @@ bool dft_run(struct reader *r, const char *limit, struct batch *b);
  * two classes: bytes between records (brackets, empty lines), and unreadable bytes.  Their only field is the
  * text.  The bytes of all events, joined, are the input.
  */
-
-/* reader_ops.fields */
-void dft_raw_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 
 /* Returns the end of the bytes of the raw event of an item; the item ends where the window starts. */
 const char *dft_raw_end(const struct dft_state *st, bool is_record);
@@ -681,6 +658,13 @@ bool dft_is_gap(const struct class *c);
 bool dft_is_unreadable(const struct class *c);
 
 /* ---- interfaces ---- */
+
+/* reader_ops.probe, .event, .fields, .run; trace_ops.claims */
+int dft_probe(struct slice head, bool complete);
+void dft_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
+void dft_raw_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
+bool dft_run(struct reader *r, const char *limit, struct batch *b);
+bool dft_claims(const void *shared, const struct trace *trace, struct claims *c);
 
 extern const struct reader_ops dft_reader_ops;
 extern const struct trace_ops dft_trace_ops;

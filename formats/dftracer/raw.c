@@ -105,54 +105,12 @@ struct dft_recover {
 	bool line_kept, line_dropped; /* some bytes of the current line were kept, dropped */
 };
 
-static const char *const structure[] = {
-	"dftracer/broken-json",
-	"dftracer/cut-record",
-	"dftracer/two-records",
-	"dftracer/trailing-comma",
-	NULL,
-};
+static const char *const structure[] = { "dftracer/broken-json", "dftracer/cut-record",
+	                                 "dftracer/two-records", "dftracer/trailing-comma", NULL };
 
 static void begin_line(struct recovery *rc, const char *at, enum dft_rule rule, const char *why)
 {
 	recover_replace(rc, at, "\n", 1, &dft_rules[rule], "%s", why);
-}
-
-static void keep_newline(struct recovery *rc)
-{
-	const struct dft_recover *const s = rc->state;
-	const char *const to = rc->r->in->p;
-
-	if (s->line_dropped && !s->line_kept)
-		recover_drop(rc, to);
-	else
-		recover_keep(rc, to);
-}
-
-/* Recovers an item that is neither a record nor a newline; c: its first byte. */
-static void keep_other(struct recovery *rc, char c)
-{
-	const struct dft_state *const st = rc->r->state;
-	struct dft_recover *const s = rc->state;
-	const char *const to = rc->r->in->p;
-
-	if (c == ',' && st->line.records > 0) {
-		recover_replace(rc, to, "", 0, &dft_rules[DFT_RULE_TRAILING_COMMA], "comma after a record");
-		return;
-	}
-	recover_keep(rc, to);
-	s->line_kept = true;
-}
-
-static void drop(struct recovery *rc, char c)
-{
-	struct dft_recover *const s = rc->state;
-
-	if (c == '\0')
-		recover_drop_for(rc, rc->r->in->p, &dft_rules[DFT_RULE_NUL_BYTES], "NUL bytes");
-	else
-		recover_drop(rc, rc->r->in->p);
-	s->line_dropped = true;
 }
 
 /* Drops the start of the object around the records, except the bracket, which gets a line of its own. */
@@ -174,25 +132,33 @@ static void take_item(struct recovery *rc, const struct record *rec)
 {
 	const struct dft_state *const st = rc->r->state;
 	struct dft_recover *const s = rc->state;
+	const char *const to = rc->r->in->p;
 
 	recover_keep(rc, rec->p);
 	if (rec->role < RECORD_IS_GAP) {
 		if (st->line.records > 1)
 			begin_line(rc, rec->p, DFT_RULE_TWO_RECORDS, "record is not the first of its line");
-		recover_keep(rc, rc->r->in->p);
+		recover_keep(rc, to);
 		s->line_kept = true;
 	} else if (st->line.dropped) {
-		drop(rc, *rec->p);
+		if (*rec->p == '\0')
+			recover_drop_for(rc, to, &dft_rules[DFT_RULE_NUL_BYTES], "NUL bytes");
+		else
+			recover_drop(rc, to);
+		s->line_dropped = true;
 	} else if (st->trailer && rec->offset >= st->trailer_start) {
-		recover_drop_for(rc, rc->r->in->p, &dft_rules[DFT_RULE_WRAPPED],
+		recover_drop_for(rc, to, &dft_rules[DFT_RULE_WRAPPED],
 		                 "members of the object after the array are not records");
 		s->line_dropped = true;
 	} else if (*rec->p == '{') {
 		drop_wrapper_start(rc);
-	} else if (*rec->p == '\n') {
-		keep_newline(rc);
+	} else if (*rec->p == '\n' && s->line_dropped && !s->line_kept) {
+		recover_drop(rc, to);
+	} else if (*rec->p == ',' && st->line.records > 0) {
+		recover_replace(rc, to, "", 0, &dft_rules[DFT_RULE_TRAILING_COMMA], "comma after a record");
 	} else {
-		keep_other(rc, *rec->p);
+		recover_keep(rc, to);
+		s->line_kept |= *rec->p != '\n';
 	}
 	if (!st->line.begun)
 		*s = (struct dft_recover){ .line_kept = false };
