@@ -508,6 +508,9 @@ struct htw_track {
 
 struct htw_state {
 	bool signed_time;
+	struct chunk *chunk; /* the output */
+	uint64_t offset;     /* of the current event in the input */
+	uint32_t left;       /* bytes left for the texts of the current record */
 	struct arena arena;
 	struct htw_track *tracks; /* by index of the trace's track */
 	uint32_t ntracks;
@@ -529,30 +532,23 @@ extern const struct loss htw_losses[HTW_LOSSES + 1];
 
 /* ---- writer: records (write.c) ---- */
 
-/* A record being written.  After OOM (text.failed) nothing more is added. */
-struct htw_record {
-	struct chunk *chunk;
-	uint64_t offset; /* of its event in the input */
-	uint32_t left;   /* bytes left for its texts */
-};
-
 /* Adds a number of 1, 2, 4 or 8 bytes. */
-static inline void htw_number(const struct htw_record *r, uint64_t v, unsigned size)
+static inline void htw_number(const struct htw_state *st, uint64_t v, unsigned size)
 {
-	text_uint(&r->chunk->text, v, size, false);
+	text_uint(&st->chunk->text, v, size, false);
 }
 
 /* Slow path of htw_text(): checks the bytes, and cuts the text if it is too long. */
-void htw_text_checked(struct htw_record *r, struct slice s);
+void htw_text_checked(struct htw_state *st, struct slice s);
 
 /* Adds a text, cut to the space left, and its NUL. */
-static inline void htw_text(struct htw_record *r, struct slice s)
+static inline void htw_text(struct htw_state *st, struct slice s)
 {
-	struct text *const t = &r->chunk->text;
+	struct text *const t = &st->chunk->text;
 	char *p;
 
-	if ((s.flags & SLICE_JSON) == 0 || s.n > HTW_MAX_TEXT || s.n > r->left) {
-		htw_text_checked(r, s);
+	if ((s.flags & SLICE_JSON) == 0 || s.n > HTW_MAX_TEXT || s.n > st->left) {
+		htw_text_checked(st, s);
 		return;
 	}
 	p = text_reserve(t, (size_t)s.n + 1);
@@ -561,20 +557,19 @@ static inline void htw_text(struct htw_record *r, struct slice s)
 	p = text_put(p, s.p, s.n);
 	*p = '\0';
 	t->n += (size_t)s.n + 1;
-	r->left -= s.n;
+	st->left -= s.n;
 }
 
-/* Adds the head of a record; its fields follow. */
-struct htw_record htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t class_id, uint64_t offset);
+/* Adds the head of a record; its fields follow.  After OOM (text.failed) nothing more is added. */
+void htw_begin(struct htw_state *st, uint32_t class_id);
 
 /* ---- writer: classes (write_classes.c) ---- */
 
 /* Writes the start of every output: the byte order, and the classes up to HTW_ID_FREE. */
-void htw_prologue(struct htw_state *st, struct chunk *chunk);
+void htw_prologue(struct htw_state *st);
 
 /* Returns the layout of an event; writes its description if it is new.  Events beyond the
  * limits have the layout HTW_ID_OTHER_*. */
-const struct htw_layout *htw_layout_of(struct htw_state *st, const struct batch *b, const struct event *e,
-                                       struct chunk *chunk);
+const struct htw_layout *htw_layout_of(struct htw_state *st, const struct batch *b, const struct event *e);
 
 #endif

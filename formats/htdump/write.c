@@ -15,9 +15,9 @@
 
 /* ---- helpers ---- */
 
-static void add_loss(const struct htw_record *r, enum htw_loss kind)
+static void add_loss(const struct htw_state *st, enum htw_loss kind)
 {
-	ledger_add(&r->chunk->ledger, &htw_losses[kind], r->offset, 1);
+	ledger_add(&st->chunk->ledger, &htw_losses[kind], st->offset, 1);
 }
 
 static inline char *store_head(struct htw_state *st, char *p, uint32_t class_id, uint64_t ts)
@@ -46,73 +46,71 @@ static bool number_track(struct htw_state *st, const struct track *t, struct htw
 	return true;
 }
 
-static void put_track(struct htw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+static void put_track(struct htw_state *st, const struct track *t)
 {
 	const struct track *const process = track_process(t), *const thread = track_thread(t);
 	const bool has_pid = process->kind == TRACK_PROCESS && process->has_id;
 	const bool has_tid = thread->kind == TRACK_THREAD && thread->has_id;
-	struct htw_record r = htw_begin(st, chunk, HTW_ID_TRACK, offset);
 
-	htw_number(&r, st->tracks[t->index].number, 4);
-	htw_text(&r, track_kind_name(t));
-	htw_text(&r, process->kind == TRACK_PROCESS ? process->name : SLICE_LIT(""));
-	htw_number(&r, has_pid, 1);
-	htw_number(&r, has_pid ? process->id : 0, 8);
-	htw_text(&r, t->name);
-	htw_number(&r, has_tid, 1);
-	htw_number(&r, has_tid ? thread->id : 0, 8);
+	htw_begin(st, HTW_ID_TRACK);
+	htw_number(st, st->tracks[t->index].number, 4);
+	htw_text(st, track_kind_name(t));
+	htw_text(st, process->kind == TRACK_PROCESS ? process->name : SLICE_LIT(""));
+	htw_number(st, has_pid, 1);
+	htw_number(st, has_pid ? process->id : 0, 8);
+	htw_text(st, t->name);
+	htw_number(st, has_tid, 1);
+	htw_number(st, has_tid ? thread->id : 0, 8);
 	st->tracks[t->index].described = st->tracks[process->index].described = true;
 }
 
 /* Returns the thread_id of a track, whose record precedes its first event. */
-static uint32_t thread_id_of(struct htw_state *st, const struct track *t, struct chunk *chunk,
-                             uint64_t offset)
+static uint32_t thread_id_of(struct htw_state *st, const struct track *t)
 {
 	struct htw_track *const to = &st->tracks[t->index];
 
 	if (to->numbered)
 		return to->number;
 	if (number_track(st, t, to))
-		put_track(st, t, chunk, offset);
+		put_track(st, t);
 	else
-		chunk->text.failed = true;
+		st->chunk->text.failed = true;
 	return to->number;
 }
 
 /* Adds the records of tracks without events. */
-static void put_remaining_tracks(struct htw_state *st, const struct trace *trace, struct chunk *chunk)
+static void put_remaining_tracks(struct htw_state *st, const struct trace *trace)
 {
 	/* threads first: their records also state the name of the process */
 	for (int process = 0; process < 2; process++)
-		for (uint32_t i = 0; i < trace->ntracks && i < st->ntracks && !chunk->text.failed; i++) {
+		for (uint32_t i = 0; i < trace->ntracks && i < st->ntracks && !st->chunk->text.failed; i++) {
 			const struct track *const t = trace->tracks[i];
 			if ((t->kind == TRACK_PROCESS) == process && !t->hidden && !st->tracks[i].described)
-				thread_id_of(st, t, chunk, 0);
+				thread_id_of(st, t);
 		}
 }
 
 /* ---- values as text ---- */
 
-static void count_bad_texts(struct chunk *chunk, uint64_t offset, uint32_t n)
+static void count_bad_texts(const struct htw_state *st, uint32_t n)
 {
 	if (n > 0)
-		ledger_add(&chunk->ledger, &htw_losses[HTW_BAD_TEXT], offset, n);
+		ledger_add(&st->chunk->ledger, &htw_losses[HTW_BAD_TEXT], st->offset, n);
 }
 
 /* Adds a value as JSON; bytes that are not in a list or map are without quotes. */
-static void put_value_text(struct text *t, const struct value *v, struct chunk *chunk, uint64_t offset)
+static void put_value_text(const struct htw_state *st, struct text *t, const struct value *v)
 {
 	if (v->type == VALUE_BYTES) {
 		text_str(t, "0x");
 		text_hex(t, v->p, v->count);
 	} else {
-		count_bad_texts(chunk, offset, fields_json_as_is(t, v));
+		count_bad_texts(st, fields_json_as_is(t, v));
 	}
 }
 
 /* Adds all fields of an event as a JSON object. */
-static void put_fields_text(struct text *t, const struct field *f, uint32_t n, struct chunk *chunk,
-                            uint64_t offset)
+static void put_fields_text(const struct htw_state *st, struct text *t, const struct field *f, uint32_t n)
 {
 	uint32_t bad = 0;
 
@@ -125,20 +123,20 @@ static void put_fields_text(struct text *t, const struct field *f, uint32_t n, s
 		bad += fields_json_as_is(t, &f[i].value);
 	}
 	text_char(t, '}');
-	count_bad_texts(chunk, offset, bad);
+	count_bad_texts(st, bad);
 }
 
 /* ---- records ---- */
 
-struct htw_record htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t class_id, uint64_t offset)
+void htw_begin(struct htw_state *st, uint32_t class_id)
 {
-	char *const p = text_reserve(&chunk->text, HT_HEAD_SIZE);
+	char *const p = text_reserve(&st->chunk->text, HT_HEAD_SIZE);
 
 	if (p != NULL) {
 		store_head(st, p, class_id, st->last_ts);
-		chunk->text.n += HT_HEAD_SIZE;
+		st->chunk->text.n += HT_HEAD_SIZE;
 	}
-	return (struct htw_record){ chunk, offset, HTW_MAX_RECORD };
+	st->left = HTW_MAX_RECORD;
 }
 
 /* Adds a text with U+FFFD for each NUL. */
@@ -153,10 +151,10 @@ static void put_without_nul(struct text *t, struct slice s)
 	text_add(t, p, (size_t)(end - p));
 }
 
-void htw_text_checked(struct htw_record *r, struct slice s)
+void htw_text_checked(struct htw_state *st, struct slice s)
 {
-	struct text *const t = &r->chunk->text;
-	const size_t start = t->n, max = r->left < HTW_MAX_TEXT ? r->left : HTW_MAX_TEXT;
+	struct text *const t = &st->chunk->text;
+	const size_t start = t->n, max = st->left < HTW_MAX_TEXT ? st->left : HTW_MAX_TEXT;
 	const size_t n = utf8_cut(s.p, s.n, max);
 	bool cut = n < s.n;
 
@@ -165,7 +163,7 @@ void htw_text_checked(struct htw_record *r, struct slice s)
 		text_add(t, s.p, s.n);
 	} else {
 		put_without_nul(t, s);
-		add_loss(r, HTW_TEXT_NUL);
+		add_loss(st, HTW_TEXT_NUL);
 	}
 	if (t->failed)
 		return;
@@ -173,121 +171,121 @@ void htw_text_checked(struct htw_record *r, struct slice s)
 		t->n = start + utf8_cut(t->p + start, t->n - start, max);
 		cut = true;
 	}
-	r->left -= (uint32_t)(t->n - start);
+	st->left -= (uint32_t)(t->n - start);
 	text_char(t, '\0');
 	if (cut)
-		add_loss(r, HTW_TEXT_CUT);
+		add_loss(st, HTW_TEXT_CUT);
 }
 
 /* ---- fields ---- */
 
 /* Adds the text in scratch, which stands for values of other types. */
-static void put_scratch(struct htw_state *st, struct htw_record *r, enum htw_loss loss)
+static void put_scratch(struct htw_state *st, enum htw_loss loss)
 {
-	r->chunk->text.failed |= st->scratch.failed;
+	st->chunk->text.failed |= st->scratch.failed;
 	if (st->scratch.failed)
 		return;
-	htw_text(r, slice_of(st->scratch.p, st->scratch.n));
-	add_loss(r, loss);
+	htw_text(st, slice_of(st->scratch.p, st->scratch.n));
+	add_loss(st, loss);
 }
 
-static void put_field(struct htw_state *st, struct htw_record *r, const struct value *v)
+static void put_field(struct htw_state *st, const struct value *v)
 {
 	uint64_t bits;
 	const unsigned size = value_bits(v, &bits);
 
 	if (size > 0) {
-		htw_number(r, bits, size);
+		htw_number(st, bits, size);
 	} else if (v->type == VALUE_STRING) {
-		htw_text(r, value_text(v));
+		htw_text(st, value_text(v));
 	} else {
 		text_clear(&st->scratch);
-		put_value_text(&st->scratch, v, r->chunk, r->offset);
-		put_scratch(st, r, HTW_VALUE_AS_TEXT);
+		put_value_text(st, &st->scratch, v);
+		put_scratch(st, HTW_VALUE_AS_TEXT);
 	}
 }
 
 /* Adds the fields of an event without a class in the output: name, category and kind, and a text of all
  * fields. */
-static void put_shared_fields(struct htw_state *st, struct htw_record *r, const struct batch *b,
-                              const struct event *e)
+static void put_shared_fields(struct htw_state *st, const struct batch *b, const struct event *e)
 {
-	htw_text(r, e->cls->name);
-	htw_text(r, e->cls->category);
-	htw_text(r, event_kind_row(htw_kind_of(e))->names[KIND_WORDS]);
+	htw_text(st, e->cls->name);
+	htw_text(st, e->cls->category);
+	htw_text(st, event_kind_row(htw_kind_of(e))->names[KIND_WORDS]);
 	text_clear(&st->scratch);
-	put_fields_text(&st->scratch,
-	                field_names_unique(r->chunk, b->fields + e->first_field, e->nfields,
+	put_fields_text(st, &st->scratch,
+	                field_names_unique(st->chunk, b->fields + e->first_field, e->nfields,
 	                                   &htw_losses[HTW_RENAMED], e->offset),
-	                e->nfields, r->chunk, e->offset);
-	put_scratch(st, r, HTW_FIELDS_AS_TEXT);
+	                e->nfields);
+	put_scratch(st, HTW_FIELDS_AS_TEXT);
 }
 
 /* ---- events ---- */
 
 /* Counts the losses of an event whose kind HawkTracer does not have; only tracetool reads the kind back. */
-static void count_losses(const struct htw_record *r, enum event_kind kind)
+static void count_losses(const struct htw_state *st, enum event_kind kind)
 {
 	if (kind == EVENT_KIND_COUNTER)
-		add_loss(r, HTW_COUNTERS);
+		add_loss(st, HTW_COUNTERS);
 	else if (kind == EVENT_KIND_ASYNC)
-		add_loss(r, HTW_ASYNC_SPAN);
+		add_loss(st, HTW_ASYNC_SPAN);
 	else if (kind == EVENT_KIND_BEGIN || kind == EVENT_KIND_END)
-		add_loss(r, HTW_HALF_SPAN);
+		add_loss(st, HTW_HALF_SPAN);
 	else if (kind_is_arrow(kind))
-		add_loss(r, HTW_ARROW_END);
+		add_loss(st, HTW_ARROW_END);
 }
 
 /* Adds the head and the inherited fields: duration of a span, thread, label, id of an arrow. */
-static void put_bases(struct htw_state *st, struct htw_record *r, const struct event *e, uint64_t dur,
-                      uint32_t class_id, uint32_t thread)
+static void put_bases(struct htw_state *st, const struct event *e, uint64_t dur, uint32_t class_id,
+                      uint32_t thread)
 {
 	const enum event_kind kind = htw_kind_of(e);
-	struct text *const t = &r->chunk->text;
+	struct text *const t = &st->chunk->text;
 	char *p = text_reserve(t, HT_HEAD_SIZE + 8 + 4);
 
 	if (p == NULL)
 		return;
+	st->left = HTW_MAX_RECORD;
 	p = store_head(st, p, class_id, st->last_ts);
 	if (kind_is_span(kind))
 		p = store_uint(p, dur, 8, false);
 	p = store_uint(p, thread, 4, false);
 	t->n = (size_t)(p - t->p);
-	htw_text(r, e->name);
+	htw_text(st, e->name);
 	if (kind_is_arrow(kind))
-		htw_number(r, e->dur, 8);
+		htw_number(st, e->dur, 8);
 	if (kind > EVENT_KIND_SPAN)
-		count_losses(r, kind);
+		count_losses(st, kind);
 }
 
-static void put_event(struct htw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_event(struct htw_state *st, const struct batch *b, const struct event *e)
 {
-	struct htw_record r = { chunk, e->offset, HTW_MAX_RECORD };
 	const struct out_times times = out_times_of(e, st->signed_time);
 
+	st->offset = e->offset;
 	if (times.negative)
-		add_loss(&r, HTW_NEGATIVE_TIME);
+		add_loss(st, HTW_NEGATIVE_TIME);
 	st->last_ts = times.start;
-	const struct htw_layout *const l = htw_layout_of(st, b, e, chunk);
-	const uint32_t thread = thread_id_of(st, e->track, chunk, e->offset);
+	const struct htw_layout *const l = htw_layout_of(st, b, e);
+	const uint32_t thread = thread_id_of(st, e->track);
 
 	if (st->tracks[e->track->index].changed)
-		add_loss(&r, HTW_TRACK_CHANGED);
+		add_loss(st, HTW_TRACK_CHANGED);
 	if (!slice_equal(e->cls->category, e->cls->name) || l->renamed || l->id < HTW_ID_FREE)
-		add_loss(&r, HTW_CATEGORY);
+		add_loss(st, HTW_CATEGORY);
 	if (event_is_step(e))
-		add_loss(&r, HTW_STEP);
+		add_loss(st, HTW_STEP);
 	if (l->renamed_fields > 0)
-		ledger_add(&chunk->ledger, &htw_losses[HTW_RENAMED], e->offset, l->renamed_fields);
+		ledger_add(&st->chunk->ledger, &htw_losses[HTW_RENAMED], e->offset, l->renamed_fields);
 	if (times.late)
-		add_loss(&r, HTW_LATE_END);
-	put_bases(st, &r, e, times.dur, l->id, thread);
+		add_loss(st, HTW_LATE_END);
+	put_bases(st, e, times.dur, l->id, thread);
 	if (l->id < HTW_ID_FREE) {
-		put_shared_fields(st, &r, b, e);
+		put_shared_fields(st, b, e);
 		return;
 	}
 	for (uint32_t i = 0; i < e->nfields; i++)
-		put_field(st, &r, &b->fields[e->first_field + i].value);
+		put_field(st, &b->fields[e->first_field + i].value);
 }
 
 /* ---- the writer ---- */
@@ -303,7 +301,8 @@ static bool htw_open(struct writer *w, struct chunk *chunk)
 	struct htw_state *const st = w->state;
 
 	st->signed_time = w->run->signed_time;
-	htw_prologue(st, chunk);
+	st->chunk = chunk;
+	htw_prologue(st);
 	return true;
 }
 
@@ -320,11 +319,12 @@ static void htw_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct htw_state *const st = state;
 
+	st->chunk = chunk;
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
-		put_event(st, b, &b->events[i], chunk);
+		put_event(st, b, &b->events[i]);
 }
 
-static void put_fact(struct htw_state *st, struct chunk *chunk, const struct fact *f)
+static void put_fact(struct htw_state *st, const struct fact *f)
 {
 	struct text *const t = &st->scratch;
 
@@ -332,13 +332,13 @@ static void put_fact(struct htw_state *st, struct chunk *chunk, const struct fac
 	fact_put_name(t, f);
 	const size_t n = t->n;
 	if (!fact_put_text(t, f))
-		put_value_text(t, &f->value, chunk, 0);
-	chunk->text.failed |= t->failed;
+		put_value_text(st, t, &f->value);
+	st->chunk->text.failed |= t->failed;
 	if (t->failed)
 		return;
-	struct htw_record r = htw_begin(st, chunk, HTW_ID_FACT, 0);
-	htw_text(&r, slice_of(t->p, n));
-	htw_text(&r, slice_of(t->p + n, t->n - n));
+	htw_begin(st, HTW_ID_FACT);
+	htw_text(st, slice_of(t->p, n));
+	htw_text(st, slice_of(t->p + n, t->n - n));
 }
 
 static bool htw_close(struct writer *w, struct chunk *chunk)
@@ -347,10 +347,12 @@ static bool htw_close(struct writer *w, struct chunk *chunk)
 	struct htw_state *const st = w->state;
 	struct fact fact;
 
-	put_remaining_tracks(st, w->run->trace, chunk);
+	st->chunk = chunk;
+	st->offset = 0;
+	put_remaining_tracks(st, w->run->trace);
 	facts_lose(w, (struct facts_losses){ .hosts = &htw_losses[HTW_HOSTS] }, chunk);
 	while (facts_next(&facts, &fact))
-		put_fact(st, chunk, &fact);
+		put_fact(st, &fact);
 	return true;
 }
 

@@ -152,49 +152,42 @@ static const struct field_type types[] = {
 
 /* ---- records ---- */
 
-static void put_class(struct htw_state *st, struct chunk *chunk, uint64_t offset, uint32_t id,
-                      struct slice name, uint32_t nfields)
+static void put_class(struct htw_state *st, uint32_t id, struct slice name, uint32_t nfields)
 {
-	struct htw_record r = htw_begin(st, chunk, HTW_ID_CLASS_INFO, offset);
-
-	htw_number(&r, id, 4);
-	htw_text(&r, name);
-	htw_number(&r, nfields, 1);
+	htw_begin(st, HTW_ID_CLASS_INFO);
+	htw_number(st, id, 4);
+	htw_text(st, name);
+	htw_number(st, nfields, 1);
 }
 
-static void put_field(struct htw_state *st, struct chunk *chunk, uint64_t offset, uint32_t id,
-                      struct slice name, struct field_type type)
+static void put_field(struct htw_state *st, uint32_t id, struct slice name, struct field_type type)
 {
-	struct htw_record r = htw_begin(st, chunk, HTW_ID_FIELD_INFO, offset);
-
-	htw_number(&r, id, 4);
-	htw_text(&r, slice_str(type.name));
-	htw_text(&r, name);
-	htw_number(&r, type.size, 8);
-	htw_number(&r, type.code, 1);
+	htw_begin(st, HTW_ID_FIELD_INFO);
+	htw_number(st, id, 4);
+	htw_text(st, slice_str(type.name));
+	htw_text(st, name);
+	htw_number(st, type.size, 8);
+	htw_number(st, type.code, 1);
 }
 
-static void put_base(struct htw_state *st, struct chunk *chunk, uint64_t offset, uint32_t id,
-                     enum htw_class_id base)
+static void put_base(struct htw_state *st, uint32_t id, enum htw_class_id base)
 {
-	const struct field_type type = { known[base].name, known[base].memory, STRUCT };
-
-	put_field(st, chunk, offset, id, SLICE_LIT("base"), type);
+	put_field(st, id, SLICE_LIT("base"),
+	          (struct field_type){ known[base].name, known[base].memory, STRUCT });
 }
 
-void htw_prologue(struct htw_state *st, struct chunk *chunk)
+void htw_prologue(struct htw_state *st)
 {
-	const struct htw_record r = htw_begin(st, chunk, HTW_ID_ENDIANNESS, 0);
-
-	htw_number(&r, 0, 1); /* little */
+	htw_begin(st, HTW_ID_ENDIANNESS);
+	htw_number(st, 0, 1); /* little */
 	for (uint32_t id = 0; id < HTW_ID_FREE; id++) {
 		const struct known_class *const c = &known[id];
 		const bool derived = id != HTW_ID_EVENT;
-		put_class(st, chunk, 0, id, slice_str(c->name), c->nfields + derived);
+		put_class(st, id, slice_str(c->name), c->nfields + derived);
 		if (derived)
-			put_base(st, chunk, 0, id, (enum htw_class_id)c->base);
+			put_base(st, id, (enum htw_class_id)c->base);
 		for (uint32_t i = 0; i < c->nfields; i++)
-			put_field(st, chunk, 0, id, slice_str(c->fields[i].name), c->fields[i].type);
+			put_field(st, id, slice_str(c->fields[i].name), c->fields[i].type);
 	}
 }
 
@@ -237,27 +230,24 @@ static uint64_t description_cost(const struct event *e, const struct field *f)
 }
 
 /* Describes a class, and states its class of the trace.  names: of its members in the output. */
-static void put_description(struct htw_state *st, const struct htw_layout *l, const struct slice *names,
-                            struct chunk *chunk, uint64_t offset)
+static void put_description(struct htw_state *st, const struct htw_layout *l, const struct slice *names)
 {
 	struct slice name = l->shape.cls->name;
 
 	if (l->renamed)
 		name = arena_numbered(&st->arena, name, 2);
-	chunk->text.failed |= name.p == NULL;
-	if (chunk->text.failed)
+	st->chunk->text.failed |= name.p == NULL;
+	if (st->chunk->text.failed)
 		return;
-	put_class(st, chunk, offset, l->id, name, l->shape.nmembers + 1);
-	put_base(st, chunk, offset, l->id, base_of((enum event_kind)l->shape.kind));
+	put_class(st, l->id, name, l->shape.nmembers + 1);
+	put_base(st, l->id, base_of((enum event_kind)l->shape.kind));
 	for (uint32_t i = 0; i < l->shape.nmembers; i++)
-		put_field(st, chunk, offset, l->id, names[i], types[l->shape.members[i].type]);
-
-	struct htw_record r = htw_begin(st, chunk, HTW_ID_CLASS, offset);
-
-	htw_number(&r, l->id, 4);
-	htw_text(&r, l->shape.cls->name);
-	htw_text(&r, l->shape.cls->category);
-	htw_text(&r, event_kind_row(l->shape.kind)->names[KIND_WORDS]);
+		put_field(st, l->id, names[i], types[l->shape.members[i].type]);
+	htw_begin(st, HTW_ID_CLASS);
+	htw_number(st, l->id, 4);
+	htw_text(st, l->shape.cls->name);
+	htw_text(st, l->shape.cls->category);
+	htw_text(st, event_kind_row(l->shape.kind)->names[KIND_WORDS]);
 }
 
 /* ---- the class of an event ---- */
@@ -323,8 +313,7 @@ static bool reserve_class(struct htw_state *st, const struct event *e, const str
 }
 
 /* Adds and describes a class. */
-static const struct htw_layout *add_layout(struct htw_state *st, struct shape_key key, uint64_t hash,
-                                           struct chunk *chunk)
+static const struct htw_layout *add_layout(struct htw_state *st, struct shape_key key, uint64_t hash)
 {
 	struct htw_layout *const l = (struct htw_layout *)shapes_add(&st->shapes, sizeof *l, key, hash);
 	struct slice names[HTW_CLASS_FIELDS];
@@ -335,12 +324,11 @@ static const struct htw_layout *add_layout(struct htw_state *st, struct shape_ke
 	l->renamed = is_known_class(l->shape.cls->name);
 	if (!name_members(&st->arena, l, names))
 		return NULL;
-	put_description(st, l, names, chunk, key.e->offset);
+	put_description(st, l, names);
 	return l;
 }
 
-const struct htw_layout *htw_layout_of(struct htw_state *st, const struct batch *b, const struct event *e,
-                                       struct chunk *chunk)
+const struct htw_layout *htw_layout_of(struct htw_state *st, const struct batch *b, const struct event *e)
 {
 	const struct field *const f = b->fields + e->first_field;
 	const struct shape_key key = { e, f, (uint16_t)htw_kind_of(e), shape_type_of, NULL };
@@ -352,8 +340,8 @@ const struct htw_layout *htw_layout_of(struct htw_state *st, const struct batch 
 		return (struct htw_layout *)found;
 	const struct htw_layout *l = other_layout((enum event_kind)key.kind);
 	if (addable && reserve_class(st, e, f)) {
-		const struct htw_layout *const new = add_layout(st, key, hash, chunk);
-		chunk->text.failed |= new == NULL;
+		const struct htw_layout *const new = add_layout(st, key, hash);
+		st->chunk->text.failed |= new == NULL;
 		l = new != NULL ? new : l;
 	}
 	return l;
