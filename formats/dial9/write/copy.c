@@ -66,27 +66,26 @@ void d9w_follow_time(struct d9w_copy *copy, const struct batch *b, const struct 
 		*base = f[1].value.u64 > UINT64_MAX - *base ? UINT64_MAX : *base + f[1].value.u64;
 }
 
-uint64_t d9w_output_time(const struct d9w_copy *copy, const struct event *e, enum d9w_record kind,
-                         struct chunk *chunk)
+uint64_t d9w_output_time(const struct d9w_copy *copy, const struct event *e, enum d9w_record kind)
 {
 	if (!copy->copier->run->rebased || e->ts <= copy->input_base)
 		return e->ts;
 	/* If the first time is known, only symbols are earlier: they are structure at time 0. */
 	if (copy->copier->run->signed_time && kind == D9W_EVENT_RECORD)
-		d9w_lose(chunk, D9W_NEGATIVE_TIME, e->offset);
+		d9w_lose(copy->copier->chunk, D9W_NEGATIVE_TIME, e->offset);
 	return 0;
 }
 
-void d9w_copy_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct slice bytes, struct chunk *chunk)
+void d9w_copy_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct slice bytes)
 {
 	struct text *const t = copier_text(copy->copier);
 	if (!timed) {
 		if (ts != copy->base)
-			d9w_reset(&copy->base, ts, chunk);
+			d9w_reset(&copy->base, ts, copy->copier->chunk);
 		text_slice(t, bytes);
 		return;
 	}
-	const uint32_t delta = d9w_delta(&copy->base, ts, chunk);
+	const uint32_t delta = d9w_delta(&copy->base, ts, copy->copier->chunk);
 	text_add(t, bytes.p, D9_EVENT_HEAD);
 	text_uint(t, delta, 3, false);
 	text_add(t, bytes.p + D9_TIMED_EVENT_HEAD, bytes.n - D9_TIMED_EVENT_HEAD);
@@ -96,7 +95,7 @@ void d9w_copy_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct slice
 
 /* Counts a loss if the record has features that the dialect of the output lacks. */
 static void count_newer(const struct d9w_copy *copy, const struct batch *b, const struct event *e,
-                        struct slice bytes, enum d9w_record kind, struct chunk *chunk)
+                        struct slice bytes, enum d9w_record kind)
 {
 	bool newer = false;
 
@@ -114,29 +113,32 @@ static void count_newer(const struct d9w_copy *copy, const struct batch *b, cons
 		}
 	}
 	if (newer)
-		d9w_lose(chunk, D9W_NEWER, e->offset);
+		d9w_lose(copy->copier->chunk, D9W_NEWER, e->offset);
 }
 
 /* Replaces missing entries, which were too long for the reader, by copies of the last one: a repeated
  * definition changes nothing. */
-static void fill_frame(struct d9w_copy *copy, struct chunk *chunk)
+static void fill_frame(struct d9w_copy *copy)
 {
-	for (; copy->left > 0 && !chunk->text.failed; copy->left--)
-		text_add(&chunk->text, copy->last.p, copy->last.n);
+	struct text *const t = &copy->copier->chunk->text;
+
+	for (; copy->left > 0 && !t->failed; copy->left--)
+		text_add(t, copy->last.p, copy->last.n);
 }
 
 /* Updates the state of the frame to which entries belong. */
 static void follow_frame(struct d9w_copy *copy, const struct batch *b, const struct event *e,
-                         enum d9w_record kind, struct chunk *chunk)
+                         enum d9w_record kind)
 {
 	if (kind == D9W_ENTRY_RECORD && copy->left == 0) { /* its first entry was too long */
 		const bool strings = slice_is(b->fields[e->first_field + 1].name, "data");
-		text_char(&chunk->text, strings ? D9_TAG_STRINGS : D9_TAG_STACKS);
-		text_uint(&chunk->text, 1, 4, false);
+		struct text *const t = &copy->copier->chunk->text;
+		text_char(t, strings ? D9_TAG_STRINGS : D9_TAG_STACKS);
+		text_uint(t, 1, 4, false);
 	} else if (kind == D9W_ENTRY_RECORD) {
 		copy->left--;
 	} else {
-		fill_frame(copy, chunk);
+		fill_frame(copy);
 	}
 	if (kind == D9W_HEAD_RECORD && count_of(b, e) > 0)
 		copy->left = count_of(b, e) - 1;
@@ -144,24 +146,19 @@ static void follow_frame(struct d9w_copy *copy, const struct batch *b, const str
 
 /* Writes a record with its time moved by --rebase. */
 static void write_moved(struct d9w_copy *copy, const struct batch *b, const struct event *e,
-                        struct slice bytes, enum d9w_record kind, struct chunk *chunk)
+                        struct slice bytes, enum d9w_record kind)
 {
+	struct chunk *const chunk = copy->copier->chunk;
+
 	d9w_follow_time(copy, b, e, kind);
-	switch (kind) {
-	case D9W_EVENT_RECORD:
-		d9w_copy_event(copy, is_timed(b, e), d9w_output_time(copy, e, kind, chunk), bytes, chunk);
-		break;
-	case D9W_RESET_RECORD:
-		d9w_reset(&copy->base, d9w_output_time(copy, e, kind, chunk), chunk);
-		break;
-	case D9W_HEADER_RECORD:
+	if (kind == D9W_HEADER_RECORD)
 		copy->base = 0;
+	if (kind == D9W_EVENT_RECORD)
+		d9w_copy_event(copy, is_timed(b, e), d9w_output_time(copy, e, kind), bytes);
+	else if (kind == D9W_RESET_RECORD)
+		d9w_reset(&copy->base, d9w_output_time(copy, e, kind), chunk);
+	else
 		text_slice(&chunk->text, bytes);
-		break;
-	default:
-		text_slice(&chunk->text, bytes);
-		break;
-	}
 }
 
 static void copy_unselected(struct copier *c, const struct batch *b, const struct event *e,
@@ -176,10 +173,10 @@ static void copy_unselected(struct copier *c, const struct batch *b, const struc
 		return;
 	}
 	if (copy->to < D9_0_4)
-		count_newer(copy, b, e, bytes, kind, c->chunk);
+		count_newer(copy, b, e, bytes, kind);
 	if ((kind == D9W_ENTRY_RECORD) != (copy->left > 0))
 		(void)copier_text(c);
-	follow_frame(copy, b, e, kind, c->chunk);
+	follow_frame(copy, b, e, kind);
 	if (copy->next != e->offset && kind != D9W_ENTRY_RECORD && !copy->copier->run->rebased) {
 		(void)copier_text(c); /* a dropped event moved the time base */
 		const bool timed = kind == D9W_EVENT_RECORD && is_timed(b, e);
@@ -189,7 +186,7 @@ static void copy_unselected(struct copier *c, const struct batch *b, const struc
 	copy->any = true;
 	copy->next = e->offset + bytes.n;
 	if (copy->copier->run->rebased)
-		write_moved(copy, b, e, bytes, kind, c->chunk);
+		write_moved(copy, b, e, bytes, kind);
 	else
 		copier_keep(c, bytes);
 	if (copy->left > 0) { /* the next batch continues the frame */
@@ -236,7 +233,7 @@ static void copy_input(struct copier *c, const struct batch *b, const struct eve
 static void copy_record(struct copier *c, const struct batch *b, const struct event *e, struct slice bytes)
 {
 	if (c->selected)
-		d9w_select_record(c->state, b, e, bytes, c->chunk);
+		d9w_select_record(c->state, b, e, bytes);
 	else
 		copy_unselected(c, b, e, bytes);
 }
@@ -250,7 +247,7 @@ static bool copy_skips(const struct copier *c, const struct event *e, struct sli
 static void copy_end(struct copier *c)
 {
 	if (c->selected)
-		d9w_select_end(c->state, c->chunk);
+		d9w_select_end(c->state);
 }
 
 static void copy_free(void *state)

@@ -40,11 +40,10 @@ void d9w_follow_time(struct d9w_copy *copy, const struct batch *b, const struct 
                      enum d9w_record kind);
 
 /* Returns the time of a record in the output: that of the event unless --rebase made it negative. */
-uint64_t d9w_output_time(const struct d9w_copy *copy, const struct event *e, enum d9w_record kind,
-                         struct chunk *chunk);
+uint64_t d9w_output_time(const struct d9w_copy *copy, const struct event *e, enum d9w_record kind);
 
 /* Writes an event frame, with another delta if the record before it is left out. */
-void d9w_copy_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct slice bytes, struct chunk *chunk);
+void d9w_copy_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct slice bytes);
 
 /* ---- selections (select.c) ---- */
 
@@ -54,9 +53,9 @@ void d9w_selection_free(struct d9w_selection *s); /* may be NULL */
 
 /* Writes a record and the definitions that it refers to, or retains it. */
 void d9w_select_record(struct d9w_copy *copy, const struct batch *b, const struct event *e,
-                       struct slice bytes, struct chunk *chunk);
+                       struct slice bytes);
 
 /* Writes what the end of the input needs: symbols, and a header if nothing is selected. */
-void d9w_select_end(struct d9w_copy *copy, struct chunk *chunk);
+void d9w_select_end(struct d9w_copy *copy);
 
 #endif

@@ -142,7 +142,7 @@ static bool retain_symbol(struct symbols *s, const struct symbol *symbol)
 #define MAX_RETAINED (16U << 20) /* bytes of definitions of one segment */
 #define KNOWN_COST 128U          /* bytes that a definition is charged besides its content */
 
-static void write_header(struct d9w_copy *copy, struct chunk *chunk)
+static void write_header(struct d9w_copy *copy)
 {
 	if (!copy->selection->header_pending)
 		return;
@@ -155,33 +155,32 @@ static void write_header(struct d9w_copy *copy, struct chunk *chunk)
 }
 
 /* Marks the symbols of the n addresses of a written stack as needed. */
-static void require_symbols(struct d9w_copy *copy, const char *addresses, uint32_t n, struct chunk *chunk)
+static void require_symbols(struct d9w_copy *copy, const char *addresses, uint32_t n)
 {
 	struct symbols *const s = &copy->selection->symbols;
 
-	for (uint32_t i = 0; i < n && !s->all && !chunk->text.failed; i++) {
+	for (uint32_t i = 0; i < n && !s->all && !copy->copier->chunk->text.failed; i++) {
 		s->all = s->needed.used >= MAX_ADDRESSES;
 		if (!s->all)
-			chunk->text.failed |=
+			copy->copier->chunk->text.failed |=
 			    !table64_put(&s->needed, load_u64(addresses + (size_t)i * 8, false), 0);
 	}
 }
 
-static void write_entry(struct d9w_copy *copy, enum definition_kind kind, struct slice entry,
-                        struct chunk *chunk)
+static void write_entry(struct d9w_copy *copy, enum definition_kind kind, struct slice entry)
 {
-	write_header(copy, chunk);
+	write_header(copy);
 	struct text *const t = copier_text(copy->copier);
 	text_char(t, kind == OF_STRINGS ? D9_TAG_STRINGS : D9_TAG_STACKS);
 	text_uint(t, 1, 4, false);
 	text_slice(t, entry);
 	if (kind == OF_STACKS)
-		require_symbols(copy, entry.p + D9_ENTRY_HEAD, load_u32(entry.p + 4, false), chunk);
+		require_symbols(copy, entry.p + D9_ENTRY_HEAD, load_u32(entry.p + 4, false));
 }
 
-static void write_annotation(struct d9w_copy *copy, uint64_t type_id, struct slice entry, struct chunk *chunk)
+static void write_annotation(struct d9w_copy *copy, uint64_t type_id, struct slice entry)
 {
-	write_header(copy, chunk);
+	write_header(copy);
 	struct text *const t = copier_text(copy->copier);
 	text_char(t, D9_TAG_ANNOTATIONS);
 	d9w_varint(t, type_id);
@@ -203,16 +202,16 @@ static struct definition *find_definition(struct d9w_selection *s, enum definiti
 	return &s->definitions[k->found - 1];
 }
 
-static struct definition *get_definition(struct d9w_selection *s, enum definition_kind kind, uint32_t number,
-                                         struct chunk *chunk)
+static struct definition *get_definition(struct d9w_copy *copy, enum definition_kind kind, uint32_t number)
 {
+	struct d9w_selection *const s = copy->selection;
 	struct definition *const k = find_definition(s, kind, number);
 
 	if (k != NULL)
 		return k;
 	if (!array_reserve(&s->definitions, s->ndefinitions, &s->definitions_cap, sizeof *s->definitions) ||
 	    !table64_put(&s->index, (uint64_t)kind << 32 | number, s->ndefinitions)) {
-		chunk->text.failed = true;
+		copy->copier->chunk->text.failed = true;
 		return NULL;
 	}
 	s->definitions[s->ndefinitions] = (struct definition){ .written = false };
@@ -228,16 +227,15 @@ static bool charge_retained(struct d9w_selection *s, uint32_t bytes)
 	return !s->full;
 }
 
-static void keep_copy(struct d9w_selection *s, struct definition *k, struct slice bytes, struct chunk *chunk)
+static void keep_copy(struct d9w_copy *copy, struct definition *k, struct slice bytes)
 {
-	k->bytes = arena_copy(&s->arena, bytes);
-	chunk->text.failed |= k->bytes.p == NULL;
+	k->bytes = arena_copy(&copy->selection->arena, bytes);
+	copy->copier->chunk->text.failed |= k->bytes.p == NULL;
 	k->written = false;
 }
 
 /* Defines a pool entry, and writes it if an earlier event refers to it.  Repeating it has no effect. */
-static void define_entry(struct d9w_copy *copy, enum definition_kind kind, struct slice entry,
-                         struct chunk *chunk)
+static void define_entry(struct d9w_copy *copy, enum definition_kind kind, struct slice entry)
 {
 	struct d9w_selection *const s = copy->selection;
 	const uint32_t id = load_u32(entry.p, false);
@@ -246,29 +244,28 @@ static void define_entry(struct d9w_copy *copy, enum definition_kind kind, struc
 	if (k != NULL && k->bytes.p != NULL && slice_equal(k->bytes, entry))
 		return;
 	if (!charge_retained(s, entry.n)) {
-		write_entry(copy, kind, entry, chunk);
+		write_entry(copy, kind, entry);
 		if (k != NULL) {
 			k->bytes = (struct slice){ "", 0, 0 };
 			k->written = true;
 		}
 		return;
 	}
-	k = get_definition(s, kind, id, chunk);
+	k = get_definition(copy, kind, id);
 	if (k == NULL)
 		return;
-	keep_copy(s, k, entry, chunk);
-	if (!k->awaited || chunk->text.failed)
+	keep_copy(copy, k, entry);
+	if (!k->awaited || copy->copier->chunk->text.failed)
 		return;
-	write_entry(copy, kind, entry, chunk);
+	write_entry(copy, kind, entry);
 	k->awaited = false;
 	k->written = true;
 }
 
-static void require_entry(struct d9w_copy *copy, enum definition_kind kind, uint32_t id, struct chunk *chunk)
+static void require_entry(struct d9w_copy *copy, enum definition_kind kind, uint32_t id)
 {
 	struct d9w_selection *const s = copy->selection;
-	struct definition *const k =
-	    s->full ? find_definition(s, kind, id) : get_definition(s, kind, id, chunk);
+	struct definition *const k = s->full ? find_definition(s, kind, id) : get_definition(copy, kind, id);
 
 	if (k == NULL || k->written)
 		return;
@@ -276,7 +273,7 @@ static void require_entry(struct d9w_copy *copy, enum definition_kind kind, uint
 		k->awaited = true;
 		return;
 	}
-	write_entry(copy, kind, k->bytes, chunk);
+	write_entry(copy, kind, k->bytes);
 	k->written = true;
 }
 
@@ -288,23 +285,23 @@ static bool may_refer(uint8_t type)
 }
 
 /* Defined with the events, which need definitions. */
-static void write_symbols(struct d9w_copy *copy, bool all, struct chunk *chunk);
+static void write_symbols(struct d9w_copy *copy, bool all);
 
-static void define_schema(struct d9w_copy *copy, struct slice frame, struct chunk *chunk)
+static void define_schema(struct d9w_copy *copy, struct slice frame)
 {
 	struct d9w_selection *const s = copy->selection;
-	struct definition *k = get_definition(s, OF_SCHEMAS, d9_type_id(frame.p), chunk);
+	struct definition *k = get_definition(copy, OF_SCHEMAS, d9_type_id(frame.p));
 	const struct schema schema = read_schema(frame);
 	const char *p = schema.fields;
 
 	if (k == NULL || (k->bytes.p != NULL && slice_equal(k->bytes, frame)))
 		return;
 	if (k->symbol) { /* in a damaged trace: retained symbols have the layout of the schema before */
-		write_symbols(copy, true, chunk);
+		write_symbols(copy, true);
 		k = find_definition(s, OF_SCHEMAS, d9_type_id(frame.p)); /* it may have moved */
 	}
 	(void)charge_retained(s, frame.n); /* kept even above the limit: the reader bounds schemas */
-	keep_copy(s, k, frame, chunk);
+	keep_copy(copy, k, frame);
 	k->nrefer = 0;
 	k->symbol = is_of_symbols(&schema);
 	k->clock = schema.nfields > 0 && slice_is(schema.event, "ClockSyncEvent");
@@ -316,19 +313,18 @@ static void define_schema(struct d9w_copy *copy, struct slice frame, struct chun
 	}
 }
 
-static void require_schema(struct d9w_copy *copy, struct definition *k, uint32_t type_id, struct chunk *chunk)
+static void require_schema(struct d9w_copy *copy, struct definition *k, uint32_t type_id)
 {
 	if (k->written)
 		return;
-	write_header(copy, chunk);
-	struct text *const t = copier_text(copy->copier);
-	text_slice(t, k->bytes);
+	write_header(copy);
+	text_slice(copier_text(copy->copier), k->bytes);
 	k->written = true;
 	for (uint32_t i = k->annotations; i != 0; i = copy->selection->annotations[i - 1].next)
-		write_annotation(copy, type_id, copy->selection->annotations[i - 1].entry, chunk);
+		write_annotation(copy, type_id, copy->selection->annotations[i - 1].entry);
 }
 
-static void define_annotation(struct d9w_copy *copy, struct slice entry, struct chunk *chunk)
+static void define_annotation(struct d9w_copy *copy, struct slice entry)
 {
 	struct d9w_selection *const s = copy->selection;
 	struct definition *const k =
@@ -337,19 +333,18 @@ static void define_annotation(struct d9w_copy *copy, struct slice entry, struct 
 	if (k == NULL) /* no event has this schema */
 		return;
 	if (!charge_retained(s, entry.n))
-		require_schema(copy, k, (uint32_t)s->type_id, chunk);
+		require_schema(copy, k, (uint32_t)s->type_id);
 	if (k->written)
-		write_annotation(copy, s->type_id, entry, chunk);
+		write_annotation(copy, s->type_id, entry);
 	if (s->full)
 		return;
 	const struct slice kept = arena_copy(&s->arena, entry);
 	if (kept.p == NULL ||
 	    !array_reserve(&s->annotations, s->nannotations, &s->annotations_cap, sizeof *s->annotations)) {
-		chunk->text.failed = true;
+		copy->copier->chunk->text.failed = true;
 		return;
 	}
-	s->annotations[s->nannotations] = (struct annotation){ kept, 0 };
-	s->nannotations++;
+	s->annotations[s->nannotations++] = (struct annotation){ kept, 0 };
 	if (k->annotations == 0)
 		k->annotations = s->nannotations;
 	else
@@ -358,7 +353,7 @@ static void define_annotation(struct d9w_copy *copy, struct slice entry, struct 
 }
 
 /* Reads an entry; the head of its frame states its kind. */
-static void read_entry(struct d9w_copy *copy, struct slice bytes, bool head, struct chunk *chunk)
+static void read_entry(struct d9w_copy *copy, struct slice bytes, bool head)
 {
 	struct d9w_selection *const s = copy->selection;
 	const uint8_t tag = (uint8_t)*bytes.p;
@@ -379,31 +374,30 @@ static void read_entry(struct d9w_copy *copy, struct slice bytes, bool head, str
 	if (entry.n == 0)
 		return; /* a frame without entries */
 	if (s->entry_kind == OF_ANNOTATIONS)
-		define_annotation(copy, entry, chunk);
+		define_annotation(copy, entry);
 	else
-		define_entry(copy, (enum definition_kind)s->entry_kind, entry, chunk);
+		define_entry(copy, (enum definition_kind)s->entry_kind, entry);
 }
 
 /* ---- events ---- */
 
-static const char *require_value(struct d9w_copy *copy, uint8_t type, const char *p, struct chunk *chunk);
+static const char *require_value(struct d9w_copy *copy, uint8_t type, const char *p);
 
 /* Walks over lists and maps; the reader bounds their nesting. */
-static const char *require_values(struct d9w_copy *copy, const struct d9_type_info *t, const char *p,
-                                  struct chunk *chunk)
+static const char *require_values(struct d9w_copy *copy, const struct d9_type_info *t, const char *p)
 {
 	uint64_t n = (uint64_t)load_u32(p, false) * t->each;
 
 	for (p += 4; n > 0; n--)
 		if (t->tagged)
-			p = require_value(copy, (uint8_t)*p, p + 1, chunk);
+			p = require_value(copy, (uint8_t)*p, p + 1);
 		else
 			p += 4 + (size_t)load_u32(p, false);
 	return p;
 }
 
 /* Walks over a checked value, writes the pool entries that it refers to, and marks the symbols as needed. */
-static const char *require_value(struct d9w_copy *copy, uint8_t type, const char *p, struct chunk *chunk)
+static const char *require_value(struct d9w_copy *copy, uint8_t type, const char *p)
 {
 	const struct d9_type_info *const t = d9_type(type);
 
@@ -411,7 +405,7 @@ static const char *require_value(struct d9w_copy *copy, uint8_t type, const char
 		return p;
 	switch ((enum d9_shape)t->shape) {
 	case D9_SHAPE_ID:
-		require_entry(copy, (enum definition_kind)t->pool, load_u32(p, false), chunk);
+		require_entry(copy, (enum definition_kind)t->pool, load_u32(p, false));
 		return p + 4;
 	case D9_SHAPE_LEB128:
 		(void)d9_varint(&p);
@@ -419,61 +413,58 @@ static const char *require_value(struct d9w_copy *copy, uint8_t type, const char
 	case D9_SHAPE_TEXT:
 	case D9_SHAPE_RUN:
 		if (t == &d9_types[D9_STACK])
-			require_symbols(copy, p + 4, load_u32(p, false), chunk);
+			require_symbols(copy, p + 4, load_u32(p, false));
 		return p + 4 + (size_t)load_u32(p, false) * t->size;
 	case D9_SHAPE_VALUES:
-		return require_values(copy, t, p, chunk);
+		return require_values(copy, t, p);
 	default:
 		return p + t->size;
 	}
 }
 
 /* Writes the definitions that an event refers to. */
-static void require_definitions(struct d9w_copy *copy, struct definition *k, struct slice bytes,
-                                struct chunk *chunk)
+static void require_definitions(struct d9w_copy *copy, struct definition *k, struct slice bytes)
 {
 	uint32_t n = k->nrefer;
 
-	require_schema(copy, k, d9_type_id(bytes.p), chunk);
+	require_schema(copy, k, d9_type_id(bytes.p));
 	if (n == 0)
 		return;
 	const char *f = read_schema(k->bytes).fields; /* k moves when an id is added */
 	const char *p = bytes.p + (k->timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
-	for (; n > 0 && !chunk->text.failed; n--) {
+	for (; n > 0 && !copy->copier->chunk->text.failed; n--) {
 		f += 2 + load_u16(f, false);
 		const uint8_t type = (uint8_t)*f++;
 		if (type == D9_VARINT)
 			(void)d9_varint(&p);
 		else
-			p = require_value(copy, type, p, chunk);
+			p = require_value(copy, type, p);
 	}
 }
 
 /* Writes an event of the batch: its bytes as they are, if its time has the same delta. */
-static void select_event(struct d9w_copy *copy, struct definition *k, uint64_t ts, struct slice bytes,
-                         struct chunk *chunk)
+static void select_event(struct d9w_copy *copy, struct definition *k, uint64_t ts, struct slice bytes)
 {
 	const bool timed = k->timed;
 	const uint32_t delta = timed ? load_u32(bytes.p + 2, false) >> 8 : 0;
 
-	require_definitions(copy, k, bytes, chunk);
+	require_definitions(copy, k, bytes);
 	if (ts < copy->base || ts - copy->base != delta) {
-		d9w_copy_event(copy, timed, ts, bytes, chunk);
+		d9w_copy_event(copy, timed, ts, bytes);
 	} else {
 		copy->base = ts;
 		copier_keep(copy->copier, bytes);
 	}
 }
 
-static void select_or_retain(struct d9w_copy *copy, const struct event *e, struct slice bytes,
-                             struct chunk *chunk)
+static void select_or_retain(struct d9w_copy *copy, const struct event *e, struct slice bytes)
 {
 	struct symbols *const symbols = &copy->selection->symbols;
 	struct definition *const k = find_definition(copy->selection, OF_SCHEMAS, d9_type_id(bytes.p));
 
 	if (k == NULL)
 		return; /* the reader passes no such event */
-	const uint64_t ts = d9w_output_time(copy, e, D9W_EVENT_RECORD, chunk);
+	const uint64_t ts = d9w_output_time(copy, e, D9W_EVENT_RECORD);
 	if (k->symbol) {
 		const struct symbol symbol = { .bytes = bytes,
 			                       .address = read_symbol_address(k->bytes, bytes),
@@ -483,34 +474,34 @@ static void select_or_retain(struct d9w_copy *copy, const struct event *e, struc
 	}
 	copy->selection->events |= !k->symbol && !k->facts;
 	copy->selection->clock |= k->clock;
-	select_event(copy, k, ts, bytes, chunk);
+	select_event(copy, k, ts, bytes);
 }
 
 /* Writes symbols at the end of a segment, where their schema and texts are defined.  all: also those that no
  * stack needs yet, because a later segment follows. */
-static void write_symbols(struct d9w_copy *copy, bool all, struct chunk *chunk)
+static void write_symbols(struct d9w_copy *copy, bool all)
 {
 	struct symbols *const s = &copy->selection->symbols;
 
-	for (uint32_t i = 0; i < s->n && !chunk->text.failed; i++) {
+	for (uint32_t i = 0; i < s->n && !copy->copier->chunk->text.failed; i++) {
 		const struct symbol *const k = &s->retained[i];
 		if (!all && !is_needed(s, k->address))
 			continue;
 		struct definition *const schema =
 		    find_definition(copy->selection, OF_SCHEMAS, d9_type_id(k->bytes.p));
 		const bool timed = schema->timed; /* it moves when an id is added */
-		require_definitions(copy, schema, k->bytes, chunk);
-		d9w_copy_event(copy, timed, k->ts, k->bytes, chunk);
+		require_definitions(copy, schema, k->bytes);
+		d9w_copy_event(copy, timed, k->ts, k->bytes);
 	}
 	arena_free(&s->arena);
 	s->n = 0;
 }
 
-static void begin_segment(struct d9w_copy *copy, struct chunk *chunk)
+static void begin_segment(struct d9w_copy *copy)
 {
 	struct d9w_selection *const s = copy->selection;
 
-	write_symbols(copy, true, chunk);
+	write_symbols(copy, true);
 	arena_free(&s->arena);
 	table64_free(&s->index);
 	memset(s->recent, 0, sizeof s->recent);
@@ -520,24 +511,24 @@ static void begin_segment(struct d9w_copy *copy, struct chunk *chunk)
 }
 
 void d9w_select_record(struct d9w_copy *copy, const struct batch *b, const struct event *e,
-                       struct slice bytes, struct chunk *chunk)
+                       struct slice bytes)
 {
 	const enum d9w_record kind = d9w_record_of(b, e);
 
 	if (copy->copier->run->rebased)
 		d9w_follow_time(copy, b, e, kind);
 	if (kind == D9W_EVENT_RECORD && (e->flags & EVENT_LEFT_OUT) == 0)
-		select_or_retain(copy, e, bytes, chunk);
+		select_or_retain(copy, e, bytes);
 	else if (kind == D9W_HEADER_RECORD)
-		begin_segment(copy, chunk);
+		begin_segment(copy);
 	else if (kind == D9W_SCHEMA_RECORD)
-		define_schema(copy, bytes, chunk);
+		define_schema(copy, bytes);
 	else if (kind == D9W_HEAD_RECORD || kind == D9W_ENTRY_RECORD)
-		read_entry(copy, bytes, kind == D9W_HEAD_RECORD, chunk);
+		read_entry(copy, bytes, kind == D9W_HEAD_RECORD);
 }
 
 /* Writes the wall time, which is known from events that are not selected. */
-static void write_clock(struct d9w_copy *copy, struct chunk *chunk)
+static void write_clock(struct d9w_copy *copy)
 {
 	uint32_t id = UINT16_MAX;
 
@@ -545,18 +536,18 @@ static void write_clock(struct d9w_copy *copy, struct chunk *chunk)
 		id--;
 	if (id == 0 || !copy->copier->run->trace->epoch_known)
 		return;
-	write_header(copy, chunk);
+	write_header(copy);
 	d9w_clock_schema(copier_text(copy->copier), id);
-	d9w_clock(&copy->base, id, copy->copier->run, chunk);
+	d9w_clock(&copy->base, id, copy->copier->run, copy->copier->chunk);
 }
 
-void d9w_select_end(struct d9w_copy *copy, struct chunk *chunk)
+void d9w_select_end(struct d9w_copy *copy)
 {
-	write_symbols(copy, false, chunk);
+	write_symbols(copy, false);
 	if (!copy->selection->any)
-		write_header(copy, chunk);
+		write_header(copy);
 	else if (copy->selection->events && !copy->selection->clock)
-		write_clock(copy, chunk);
+		write_clock(copy);
 }
 
 struct d9w_selection *d9w_selection_new(void)
