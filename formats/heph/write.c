@@ -47,25 +47,20 @@ struct hpw_tracks {
 };
 
 struct hpw_state {
+	struct chunk *chunk; /* the output */
+	uint64_t offset;     /* of the current event in the input */
 	bool signed_time;
 	struct hpw_tracks tracks;
-	uint64_t latest;         /* greatest time of an event */
-	struct word_types types; /* of the current packet */
+	uint64_t latest; /* greatest time of an event */
 	struct text scratch;
 	const struct track *last_track; /* of the latest event ... */
 	const struct hpw_track *last;   /* ... and its stream and substream */
-};
-
-/* A packet being written.  After OOM (text.failed) nothing more is added. */
-struct hpw_packet {
-	struct hpw_state *st;
-	struct text *text;
-	struct ledger *ledger;
-	uint64_t offset;    /* of its event in the input */
-	size_t start;       /* in the text */
+	/* The packet being written.  After OOM (text.failed) nothing more is added. */
+	size_t start;       /* in the text of the chunk */
 	uint32_t nfields;   /* fields of the event so far */
 	uint32_t nelements; /* elements of lists */
-	bool lost;          /* the event had a loss */
+	struct word_types types;
+	bool lost; /* it had a loss */
 };
 
 const struct loss hpw_losses[HPW_LOSSES + 1] = {
@@ -76,29 +71,29 @@ const struct loss hpw_losses[HPW_LOSSES + 1] = {
 
 /* ---- packets and texts ---- */
 
-static void add_loss(struct hpw_packet *k, enum hpw_loss loss)
+static void add_loss(struct hpw_state *st, enum hpw_loss loss)
 {
-	ledger_add(k->ledger, &hpw_losses[loss], k->offset, 1);
-	k->lost = true;
+	ledger_add(&st->chunk->ledger, &hpw_losses[loss], st->offset, 1);
+	st->lost = true;
 }
 
-static void add_number(struct hpw_packet *k, uint64_t v, unsigned size)
+static void add_number(struct hpw_state *st, uint64_t v, unsigned size)
 {
-	text_uint(k->text, v, size, true);
+	text_uint(&st->chunk->text, v, size, true);
 }
 
 /* Adds a text that is too long, or that may not be UTF-8. */
-static void add_checked_text(struct hpw_packet *k, struct slice s)
+static void add_checked_text(struct hpw_state *st, struct slice s)
 {
-	struct text *const t = k->text;
+	struct text *const t = &st->chunk->text;
 	size_t n = utf8_cut(s.p, s.n, MAX_TEXT);
 	bool cut = n < s.n;
 
 	s.n = (uint32_t)n;
-	add_number(k, 0, 2);
+	add_number(st, 0, 2);
 	const size_t start = t->n;
 	if (text_utf8(t, s) > 0)
-		add_loss(k, HPW_TEXT_REPLACED);
+		add_loss(st, HPW_TEXT_REPLACED);
 	if (t->failed)
 		return;
 	n = utf8_cut(t->p + start, t->n - start, MAX_TEXT);
@@ -106,15 +101,15 @@ static void add_checked_text(struct hpw_packet *k, struct slice s)
 	t->n = start + n;
 	store_uint(t->p + start - 2, n, 2, true);
 	if (cut)
-		add_loss(k, HPW_TEXT_CUT);
+		add_loss(st, HPW_TEXT_CUT);
 }
 
-static void add_text(struct hpw_packet *k, struct slice s)
+static void add_text(struct hpw_state *st, struct slice s)
 {
-	struct text *const t = k->text;
+	struct text *const t = &st->chunk->text;
 
 	if ((s.flags & SLICE_UTF8) == 0 || s.n > MAX_TEXT) {
-		add_checked_text(k, s);
+		add_checked_text(st, s);
 		return;
 	}
 	char *const p = text_reserve(t, (size_t)s.n + 2);
@@ -126,46 +121,41 @@ static void add_text(struct hpw_packet *k, struct slice s)
 	t->n += (size_t)s.n + 2;
 }
 
-static void put_attribute(struct hpw_packet *k, struct slice name, struct value v)
+static void put_attribute(struct hpw_state *st, struct slice name, struct value v)
 {
 	const bool text = v.type == VALUE_STRING;
 
-	add_text(k, name);
-	add_number(k, text ? HEPH_STRING : HEPH_UNSIGNED, 1);
+	add_text(st, name);
+	add_number(st, text ? HEPH_STRING : HEPH_UNSIGNED, 1);
 	if (text)
-		add_text(k, value_text(&v));
+		add_text(st, value_text(&v));
 	else
-		add_number(k, v.u64, 8);
+		add_number(st, v.u64, 8);
 }
 
-static struct hpw_packet begin_packet(struct hpw_state *st, struct chunk *chunk, uint64_t offset)
+static void begin_packet(struct hpw_state *st)
 {
 	text_clear(&st->types.text);
 	st->types.n = 0;
-	return (struct hpw_packet){ .st = st,
-		                    .text = &chunk->text,
-		                    .ledger = &chunk->ledger,
-		                    .offset = offset,
-		                    .start = chunk->text.n };
+	st->start = st->chunk->text.n;
+	st->nfields = st->nelements = 0;
+	st->lost = false;
 }
 
-static struct hpw_packet begin_option(struct hpw_state *st, struct chunk *chunk, const char *name,
-                                      uint64_t offset)
+static void begin_option(struct hpw_state *st, const char *name)
 {
-	struct hpw_packet k = begin_packet(st, chunk, offset);
-
-	add_number(&k, HEPH_MAGIC_METADATA, 4);
-	add_number(&k, 0, 4);
-	add_text(&k, slice_str(name));
-	return k;
+	begin_packet(st);
+	add_number(st, HEPH_MAGIC_METADATA, 4);
+	add_number(st, 0, 4);
+	add_text(st, slice_str(name));
 }
 
-static void finish_packet(struct hpw_packet *k)
+static void finish_packet(struct hpw_state *st)
 {
-	struct text *const t = k->text;
+	struct text *const t = &st->chunk->text;
 
 	if (!t->failed)
-		store_uint(t->p + k->start + HEPH_AT_SIZE, t->n - k->start, 4, true);
+		store_uint(t->p + st->start + HEPH_AT_SIZE, t->n - st->start, 4, true);
 }
 
 /* ---- types and values ---- */
@@ -180,47 +170,47 @@ static const uint8_t stored_as[VALUE_JSON + 1] = {
 };
 
 /* Adds the exact type of the next field, unless its type of Heph determines it. */
-static void add_type(struct hpw_packet *k, uint8_t type, bool list)
+static void add_type(struct hpw_state *st, uint8_t type, bool list)
 {
 	if (type != VALUE_U64 && type != VALUE_I64 && type != VALUE_F64 && type != VALUE_STRING)
-		words_add_type(&k->st->types, k->nfields, type, list);
+		words_add_type(&st->types, st->nfields, type, list);
 }
 
-static void put_types(struct hpw_packet *k)
+static void put_types(struct hpw_state *st)
 {
-	struct text *const t = &k->st->types.text;
+	struct text *const t = &st->types.text;
 
-	k->text->failed |= t->failed;
+	st->chunk->text.failed |= t->failed;
 	if (t->n == 0 || t->failed)
 		return;
 	if (t->n > MAX_TEXT) { /* cut between types */
 		for (t->n = MAX_TEXT; t->p[t->n] != ','; t->n--)
 			;
-		add_loss(k, HPW_TYPES_CUT);
+		add_loss(st, HPW_TYPES_CUT);
 	}
-	put_attribute(k, word_names[WORD_TYPES],
+	put_attribute(st, word_names[WORD_TYPES],
 	              value_string((struct slice){ t->p, (uint32_t)t->n, SLICE_UTF8 }));
 }
 
-static void put_name(struct hpw_packet *k, struct slice name)
+static void put_name(struct hpw_state *st, struct slice name)
 {
-	struct text *const t = &k->st->scratch;
+	struct text *const t = &st->scratch;
 
 	if (!word_is_own(name)) {
-		add_text(k, name);
+		add_text(st, name);
 		return;
 	}
 	text_clear(t);
 	words_escape(t, name);
-	k->text->failed |= t->failed;
+	st->chunk->text.failed |= t->failed;
 	if (!t->failed)
-		add_text(k, slice_of(t->p, t->n));
+		add_text(st, slice_of(t->p, t->n));
 }
 
 /* Adds a value that Heph has no type for as text.  Returns false if it was cut. */
-static bool put_as_text(struct hpw_packet *k, const struct value *v)
+static bool put_as_text(struct hpw_state *st, const struct value *v)
 {
-	struct text *const t = &k->st->scratch;
+	struct text *const t = &st->scratch;
 	struct fields_json_lost lost = { .bad_text = 0 };
 
 	text_clear(t);
@@ -230,20 +220,20 @@ static bool put_as_text(struct hpw_packet *k, const struct value *v)
 		text_add(t, v->p, v->count);
 	else
 		fields_json_value(t, v, &lost);
-	k->text->failed |= t->failed;
-	add_number(k, HEPH_STRING, 1);
+	st->chunk->text.failed |= t->failed;
+	add_number(st, HEPH_STRING, 1);
 	if (t->failed)
 		return false;
 	const bool whole = t->n <= MAX_TEXT;
 	if (v->type == VALUE_BYTES && !whole) {
 		t->n = MAX_TEXT - 1; /* whole bytes */
-		add_loss(k, HPW_TEXT_CUT);
+		add_loss(st, HPW_TEXT_CUT);
 	}
-	add_text(k, slice_of(t->p, t->n));
+	add_text(st, slice_of(t->p, t->n));
 	if (value_is_list(v))
-		add_loss(k, HPW_VALUE_AS_TEXT);
+		add_loss(st, HPW_VALUE_AS_TEXT);
 	for (uint32_t i = 0; i < lost.bad_text; i++)
-		add_loss(k, HPW_TEXT_REPLACED);
+		add_loss(st, HPW_TEXT_REPLACED);
 	return whole || v->type == VALUE_BYTES;
 }
 
@@ -261,126 +251,126 @@ static uint8_t array_type(const struct value *v)
 }
 
 /* Returns false if there are too many values. */
-static bool put_array(struct hpw_packet *k, const struct value *v, uint8_t type)
+static bool put_array(struct hpw_state *st, const struct value *v, uint8_t type)
 {
 	const uint32_t n = v->count < MAX_TEXT ? v->count : MAX_TEXT;
 
-	if (n > HEPH_MAX_ELEMENTS - k->nelements)
+	if (n > HEPH_MAX_ELEMENTS - st->nelements)
 		return false;
 	if (n < v->count)
-		add_loss(k, HPW_TEXT_CUT);
-	k->nelements += n;
-	add_number(k, type, 1);
-	add_number(k, n, 2);
-	for (uint32_t i = 0; i < n && k->text->n - k->start <= MAX_ARGS; i++)
+		add_loss(st, HPW_TEXT_CUT);
+	st->nelements += n;
+	add_number(st, type, 1);
+	add_number(st, n, 2);
+	for (uint32_t i = 0; i < n && st->chunk->text.n - st->start <= MAX_ARGS; i++)
 		if (v->element == VALUE_STRING)
-			add_text(k, value_text(&v->values[i]));
+			add_text(st, value_text(&v->values[i]));
 		else
-			add_number(k, v->values[i].u64, 8);
+			add_number(st, v->values[i].u64, 8);
 	return true;
 }
 
 /* Returns false if there is no space. */
-static bool put_value(struct hpw_packet *k, const struct value *v)
+static bool put_value(struct hpw_state *st, const struct value *v)
 {
 	const uint8_t type = stored_as[v->type], array = v->type == VALUE_LIST ? array_type(v) : 0;
 
 	if (type == HEPH_STRING) {
-		add_number(k, type, 1);
-		add_text(k, value_text(v));
+		add_number(st, type, 1);
+		add_text(st, value_text(v));
 	} else if (type != 0) {
-		add_number(k, type, 1);
-		add_number(k, v->u64, 8);
+		add_number(st, type, 1);
+		add_number(st, v->u64, 8);
 	} else if (array != 0) {
-		return put_array(k, v, array);
+		return put_array(st, v, array);
 	} else {
-		add_type(k, put_as_text(k, v) ? (value_is_list(v) ? VALUE_JSON : v->type) : VALUE_STRING,
+		add_type(st, put_as_text(st, v) ? (value_is_list(v) ? VALUE_JSON : v->type) : VALUE_STRING,
 		         false);
 		return true;
 	}
 	return true;
 }
 
-static void put_field(struct hpw_packet *k, struct slice name, const struct value *v)
+static void put_field(struct hpw_state *st, struct slice name, const struct value *v)
 {
-	struct text *const t = k->text;
-	struct word_types *const types = &k->st->types;
+	struct text *const t = &st->chunk->text;
+	struct word_types *const types = &st->types;
 	const size_t before = t->n, types_before = types->text.n;
 	const uint32_t ntypes = types->n;
 
-	if (k->nfields < MAX_FIELDS) {
-		put_name(k, name);
-		const bool fits = put_value(k, v);
-		if (fits && t->n - k->start <= MAX_ARGS) {
+	if (st->nfields < MAX_FIELDS) {
+		put_name(st, name);
+		const bool fits = put_value(st, v);
+		if (fits && t->n - st->start <= MAX_ARGS) {
 			if (stored_as[v->type] != 0)
-				add_type(k, v->type, false);
+				add_type(st, v->type, false);
 			else if (v->type == VALUE_LIST && array_type(v) != 0)
-				add_type(k, v->element, true);
-			k->nfields++;
+				add_type(st, v->element, true);
+			st->nfields++;
 			return;
 		}
 	}
 	t->n = before;
 	types->text.n = types_before;
 	types->n = ntypes;
-	add_loss(k, HPW_FIELDS_LEFT_OUT);
+	add_loss(st, HPW_FIELDS_LEFT_OUT);
 }
 
 /* ---- facts of the trace ---- */
 
 /* Writes the facts known at the beginning, in one option. */
-static void put_first_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
+static void put_first_facts(struct hpw_state *st, const struct writer *w)
 {
-	struct hpw_packet k = begin_option(st, chunk, HEPH_OWN_TRACE, 0);
 	struct facts facts = facts_of(w->run, FACTS_TEXTS);
 	struct fact f;
 
-	put_attribute(&k, SLICE_LIT("version"), value_u64(HEPH_OWN_VERSION));
+	begin_option(st, HEPH_OWN_TRACE);
+	put_attribute(st, SLICE_LIT("version"), value_u64(HEPH_OWN_VERSION));
 	while (facts_next(&facts, &f))
-		put_attribute(&k, f.name, f.value);
-	finish_packet(&k);
+		put_attribute(st, f.name, f.value);
+	finish_packet(st);
 }
 
-static void put_fact(struct hpw_state *st, struct chunk *chunk, const struct fact *f)
+static void put_fact(struct hpw_state *st, const struct fact *f)
 {
-	struct hpw_packet k = begin_option(st, chunk, HEPH_OWN_FACT, 0);
 	struct text *const name = &st->scratch;
 
+	begin_option(st, HEPH_OWN_FACT);
 	text_clear(name);
 	fact_put_name(name, f);
-	chunk->text.failed |= name->failed;
+	st->chunk->text.failed |= name->failed;
 	if (!name->failed)
-		put_field(&k, slice_of(name->p, name->n), &f->value);
-	put_types(&k);
-	finish_packet(&k);
+		put_field(st, slice_of(name->p, name->n), &f->value);
+	put_types(st);
+	finish_packet(st);
 }
 
 /* Writes the epoch at the end, when it is certain; it applies to the whole trace in any position. */
-static void put_epoch(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
+static void put_epoch(struct hpw_state *st, const struct writer *w)
 {
 	const int128 epoch = w->run->trace->epoch_ns + w->run->rebased_by;
 
 	if (!w->run->trace->epoch_known)
 		return;
 	if (epoch < 0 || epoch + st->latest > UINT64_MAX) {
-		ledger_add(&chunk->ledger, &hpw_losses[HPW_EPOCH], LOSS_NOWHERE, 1);
+		ledger_add(&st->chunk->ledger, &hpw_losses[HPW_EPOCH], LOSS_NOWHERE, 1);
 		return;
 	}
-	struct hpw_packet k = begin_option(st, chunk, "epoch", 0);
-	add_number(&k, (uint64_t)epoch, 8);
-	finish_packet(&k);
+	begin_option(st, "epoch");
+	add_number(st, (uint64_t)epoch, 8);
+	finish_packet(st);
 }
 
-static void put_last_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
+static void put_last_facts(struct hpw_state *st, const struct writer *w)
 {
 	struct facts facts =
 	    facts_of(w->run, FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS));
 	struct fact f;
 
-	facts_lose(w, (struct facts_losses){ .hosts = &hpw_losses[HPW_HOSTS] }, chunk);
-	put_epoch(st, w, chunk);
+	facts_lose(w, (struct facts_losses){ .hosts = &hpw_losses[HPW_HOSTS] }, st->chunk);
+	put_epoch(st, w);
 	while (facts_next(&facts, &f))
-		put_fact(st, chunk, &f);
+		put_fact(st, &f);
 }
 
 /* ---- tracks ---- */
@@ -404,9 +394,9 @@ static const struct hpw_track shared = {
 };
 
 /* Numbers a process, or a track whose process is numbered. */
-static bool number_track(struct hpw_packet *k, const struct track *t)
+static bool number_track(struct hpw_state *st, const struct track *t)
 {
-	struct hpw_tracks *const all = &k->st->tracks;
+	struct hpw_tracks *const all = &st->tracks;
 	const struct track *const process = track_process(t);
 	struct hpw_track *const to = &all->list[t->index];
 	uint64_t stream = all->list[process->index].stream;
@@ -415,7 +405,7 @@ static bool number_track(struct hpw_packet *k, const struct track *t)
 	if (all->count >= MAX_TRACKS || (t == process && all->nstreams >= HEPH_MAX_STREAMS - 1) ||
 	    stream == shared.stream) {
 		*to = shared;
-		add_loss(k, HPW_TRACK_SHARED);
+		add_loss(st, HPW_TRACK_SHARED);
 	} else {
 		if (t == process) {
 			ok = track_numbers_assign(&all->streams, 0,
@@ -433,58 +423,56 @@ static bool number_track(struct hpw_packet *k, const struct track *t)
 	return ok;
 }
 
-static void describe_track(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+static void describe_track(struct hpw_state *st, const struct track *t)
 {
 	struct hpw_tracks *const all = &st->tracks;
 	struct hpw_track *const to = &all->list[t->index];
-	struct hpw_packet k = begin_option(st, chunk, HEPH_OWN_TRACK, offset);
 
-	add_number(&k, to->stream, 4);
-	add_number(&k, to->substream, 8);
-	put_attribute(&k, SLICE_LIT("kind"), value_string(track_kind_name(t)));
-	put_attribute(&k, SLICE_LIT("name"), value_string(t->name));
+	begin_option(st, HEPH_OWN_TRACK);
+	add_number(st, to->stream, 4);
+	add_number(st, to->substream, 8);
+	put_attribute(st, SLICE_LIT("kind"), value_string(track_kind_name(t)));
+	put_attribute(st, SLICE_LIT("name"), value_string(t->name));
 	if (t->has_id)
-		put_attribute(&k, SLICE_LIT("id"), value_u64(t->id));
+		put_attribute(st, SLICE_LIT("id"), value_u64(t->id));
 	if (t->lane > 0)
-		put_attribute(&k, SLICE_LIT("lane"), value_u64(t->lane));
+		put_attribute(st, SLICE_LIT("lane"), value_u64(t->lane));
 	if (t->parent != NULL && t->parent->parent != NULL)
-		put_attribute(&k, SLICE_LIT("parent"), value_u64(all->list[t->parent->index].substream));
-	finish_packet(&k);
+		put_attribute(st, SLICE_LIT("parent"), value_u64(all->list[t->parent->index].substream));
+	finish_packet(st);
 	to->described = true;
-	if (chunk->text.failed)
+	if (st->chunk->text.failed)
 		return;
-	all->described_bytes += chunk->text.n - k.start;
+	all->described_bytes += st->chunk->text.n - st->start;
 	if (all->described_bytes > MAX_DESCRIBED) {
-		chunk->text.n = k.start;
-		add_loss(&k, HPW_TRACK_NAMES);
+		st->chunk->text.n = st->start;
+		add_loss(st, HPW_TRACK_NAMES);
 	}
-	to->changed = k.lost || all->list[to->process].changed;
+	to->changed = st->lost || all->list[to->process].changed;
 }
 
 /* Numbers and describes a track, after its parents, which are at most TRACE_MAX_DEPTH. */
-static bool add_track(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+static bool add_track(struct hpw_state *st, const struct track *t)
 {
-	struct hpw_packet k = { .st = st, .text = &chunk->text, .ledger = &chunk->ledger, .offset = offset };
 	struct hpw_tracks *const all = &st->tracks;
 
 	if (!array_reach(&all->list, &all->n, t->index, sizeof *all->list))
 		return false;
 	if (all->list[t->index].numbered)
 		return true;
-	if ((t->parent != NULL && !add_track(st, t->parent, chunk, offset)) || !number_track(&k, t))
+	if ((t->parent != NULL && !add_track(st, t->parent)) || !number_track(st, t))
 		return false;
 	if (!all->list[t->index].described)
-		describe_track(st, t, chunk, offset);
+		describe_track(st, t);
 	return true;
 }
 
-static const struct hpw_track *find_track(struct hpw_state *st, const struct track *t, struct chunk *chunk,
-                                          uint64_t offset)
+static const struct hpw_track *find_track(struct hpw_state *st, const struct track *t)
 {
 	if (t == NULL)
 		return &shared;
-	if (!add_track(st, t, chunk, offset)) {
-		chunk->text.failed = true;
+	if (!add_track(st, t)) {
+		st->chunk->text.failed = true;
 		return &shared;
 	}
 	return &st->tracks.list[t->index];
@@ -493,21 +481,21 @@ static const struct hpw_track *find_track(struct hpw_state *st, const struct tra
 /* ---- events ---- */
 
 /* Adds the words of an event: properties that Heph cannot store. */
-static void put_words(struct hpw_packet *k, const struct event *e)
+static void put_words(struct hpw_state *st, const struct event *e)
 {
 	struct words w;
 
 	words_of_event(&w, e);
 	for (unsigned i = 0; i < WORDS_OF_EVENT; i++)
 		if (w.of[i].type != VALUE_NONE)
-			put_attribute(k, word_names[i], w.of[i]);
-	put_types(k);
+			put_attribute(st, word_names[i], w.of[i]);
+	put_types(st);
 }
 
-static const struct hpw_track *track_of(struct hpw_state *st, const struct event *e, struct chunk *chunk)
+static const struct hpw_track *track_of(struct hpw_state *st, const struct event *e)
 {
 	if (st->last == NULL || st->last_track != e->track) {
-		st->last = find_track(st, e->track, chunk, e->offset);
+		st->last = find_track(st, e->track);
 		st->last_track = e->track;
 	}
 	return st->last;
@@ -523,40 +511,41 @@ static uint32_t *counter_of(struct hpw_tracks *all, const struct hpw_track *to)
 	           : NULL;
 }
 
-static void put_event(struct hpw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_event(struct hpw_state *st, const struct batch *b, const struct event *e)
 {
-	const struct hpw_track *const to = track_of(st, e, chunk);
-	struct hpw_packet k = begin_packet(st, chunk, e->offset);
+	st->offset = e->offset;
+	const struct hpw_track *const to = track_of(st, e);
 	const struct out_times times = out_times_of(e, st->signed_time);
 	const uint64_t end = times.start + times.dur;
-	char *const p = text_reserve(k.text, HEPH_AT_DESCRIPTION);
+	begin_packet(st);
+	char *const p = text_reserve(&st->chunk->text, HEPH_AT_DESCRIPTION);
 	uint32_t *const counter = counter_of(&st->tracks, to);
 
 	if (p == NULL || counter == NULL) {
-		chunk->text.failed = true;
+		st->chunk->text.failed = true;
 		return;
 	}
 	if (times.negative)
-		add_loss(&k, HPW_NEGATIVE_TIME);
+		add_loss(st, HPW_NEGATIVE_TIME);
 	if (times.late)
-		add_loss(&k, HPW_LATE_TIME);
+		add_loss(st, HPW_LATE_TIME);
 	if (to->changed)
-		add_loss(&k, HPW_TRACK_CHANGED);
+		add_loss(st, HPW_TRACK_CHANGED);
 	store_uint(p, HEPH_MAGIC_EVENT, 4, true);
 	store_uint(p + HEPH_AT_STREAM, to->stream, 4, true);
 	store_uint(p + HEPH_AT_COUNTER, (*counter)++, 4, true);
 	store_uint(p + HEPH_AT_SUBSTREAM, to->substream, 8, true);
 	store_uint(p + HEPH_AT_START, times.start, 8, true);
 	store_uint(p + HEPH_AT_END, end, 8, true);
-	k.text->n += HEPH_AT_DESCRIPTION;
+	st->chunk->text.n += HEPH_AT_DESCRIPTION;
 	st->latest = end > st->latest ? end : st->latest;
-	add_text(&k, e->name);
-	const struct field *const f = field_names_unique(chunk, b->fields + e->first_field, e->nfields,
+	add_text(st, e->name);
+	const struct field *const f = field_names_unique(st->chunk, b->fields + e->first_field, e->nfields,
 	                                                 &hpw_losses[HPW_NAME_REPEATED], e->offset);
 	for (uint32_t i = 0; i < e->nfields; i++)
-		put_field(&k, f[i].name, &f[i].value);
-	put_words(&k, e);
-	finish_packet(&k);
+		put_field(st, f[i].name, &f[i].value);
+	put_words(st, e);
+	finish_packet(st);
 }
 
 /* ---- the writer ---- */
@@ -565,8 +554,9 @@ static bool hpw_open(struct writer *w, struct chunk *chunk)
 {
 	struct hpw_state *const st = w->state;
 
+	st->chunk = chunk;
 	st->signed_time = w->run->signed_time;
-	put_first_facts(st, w, chunk);
+	put_first_facts(st, w);
 	return true;
 }
 
@@ -574,8 +564,9 @@ static void hpw_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct hpw_state *const st = state;
 
+	st->chunk = chunk;
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
-		put_event(st, b, &b->events[i], chunk);
+		put_event(st, b, &b->events[i]);
 }
 
 static bool hpw_close(struct writer *w, struct chunk *chunk)
@@ -583,11 +574,13 @@ static bool hpw_close(struct writer *w, struct chunk *chunk)
 	struct hpw_state *const st = w->state;
 	const struct trace *const trace = w->run->trace;
 
+	st->chunk = chunk;
+	st->offset = 0;
 	/* tracks without events */
 	for (uint32_t i = 0; i < trace->ntracks && !chunk->text.failed; i++)
 		if (!trace->tracks[i]->hidden)
-			find_track(st, trace->tracks[i], chunk, 0);
-	put_last_facts(st, w, chunk);
+			find_track(st, trace->tracks[i]);
+	put_last_facts(st, w);
 	return true;
 }
 
