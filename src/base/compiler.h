@@ -38,6 +38,14 @@ __extension__ typedef unsigned __int128 uint128;
 #define ckd_sub(r, a, b) __builtin_sub_overflow(a, b, r)
 #define ckd_mul(r, a, b) __builtin_mul_overflow(a, b, r)
 
+/* The sum, at most UINT64_MAX. */
+static inline uint64_t saturating_add(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return ckd_add(&sum, a, b) ? UINT64_MAX : sum;
+}
+
 /* ---- bits ---- */
 
 /* Index of the lowest bit that is set, from 0.  v > 0. */

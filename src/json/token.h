@@ -285,6 +285,12 @@ static inline struct json_walk json_walk_again(const struct json_token *t)
 
 bool json_walk_next(struct json_walk *w);
 
+/* Whether the current member has this name. */
+static inline bool json_walk_is(const struct json_walk *w, const char *name)
+{
+	return slice_is(json_token_text(&w->key), name);
+}
+
 /* Begins a second walk through an array; it is empty if the token is none. */
 static inline struct json_walk json_walk_list(const struct json_token *t)
 {

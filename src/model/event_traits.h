@@ -1,6 +1,7 @@
 #ifndef MODEL_EVENT_TRAITS_H
 #define MODEL_EVENT_TRAITS_H
 
+#include "base/compiler.h"
 #include "base/scan.h"
 #include "model/event.h"
 #include "model/plan.h"
@@ -62,9 +63,7 @@ static inline bool event_has_duration(const struct event *e)
 /* End of an event: of a span, at most the last time of the clock; of others their time. */
 static inline uint64_t event_end(const struct event *e)
 {
-	const uint64_t dur = e->phase == PHASE_SPAN ? e->dur : 0;
-
-	return dur > UINT64_MAX - e->ts ? UINT64_MAX : e->ts + dur;
+	return saturating_add(e->ts, e->phase == PHASE_SPAN ? e->dur : 0);
 }
 
 /* Whether an arrow arrives here and continues. */

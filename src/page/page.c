@@ -42,8 +42,7 @@ static uint32_t span_node(struct page *p, uint32_t parent, uint32_t name)
 
 void page_add_saturating(uint64_t *sum, uint64_t ns)
 {
-	if (ckd_add(sum, *sum, ns))
-		*sum = UINT64_MAX;
+	*sum = saturating_add(*sum, ns);
 }
 
 static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t to, uint64_t what)

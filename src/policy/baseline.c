@@ -69,11 +69,6 @@ static bool out_of_memory(struct baseline_draft *d)
 	return false;
 }
 
-static bool is_key(const struct json_walk *w, const char *name)
-{
-	return slice_is(json_token_text(&w->key), name);
-}
-
 /* Returns a number, or NaN.  Large numbers are written as strings. */
 static double parse_value(const struct json_token *v)
 {
@@ -152,7 +147,7 @@ static void read_value(const struct json_walk *w, struct baseline_row *row)
 		        { "p99", STATISTIC_P99 } };
 
 	for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
-		if (is_key(w, members[i].name))
+		if (json_walk_is(w, members[i].name))
 			row->values[members[i].statistic] = parse_value(&w->value);
 }
 
@@ -162,21 +157,21 @@ static void read_members(struct baseline_draft *d, const struct json_token *obje
 	struct json_walk w = json_walk_again(object);
 
 	while (json_walk_next(&w))
-		if (table == BASELINE_SERIES && is_key(&w, "name"))
+		if (table == BASELINE_SERIES && json_walk_is(&w, "name"))
 			r->category = parse_string(d, &w.value);
 		else if (table == BASELINE_SERIES)
 			read_value(&w, &r->row);
-		else if (is_key(&w, "name"))
+		else if (json_walk_is(&w, "name"))
 			r->name = parse_string(d, &w.value);
-		else if (is_key(&w, "category") && table <= BASELINE_ASYNC)
+		else if (json_walk_is(&w, "category") && table <= BASELINE_ASYNC)
 			r->category = parse_string(d, &w.value);
-		else if (is_key(&w, "self_ns"))
+		else if (json_walk_is(&w, "self_ns"))
 			r->row.values[STATISTIC_SELF] = parse_number(&w.value);
-		else if (is_key(&w, "count"))
+		else if (json_walk_is(&w, "count"))
 			r->row.values[STATISTIC_COUNT] = parse_number(&w.value);
-		else if (is_key(&w, "bytes"))
+		else if (json_walk_is(&w, "bytes"))
 			r->row.values[STATISTIC_BYTES] = parse_number(&w.value);
-		else if (is_key(&w, "dur_ns") && w.value.kind == JSON_OBJECT)
+		else if (json_walk_is(&w, "dur_ns") && w.value.kind == JSON_OBJECT)
 			for (struct json_walk v = json_walk_again(&w.value); json_walk_next(&v);)
 				read_duration(d, &v, &r->row);
 }
@@ -212,7 +207,7 @@ static bool read_row(struct baseline_draft *d, const struct json_token *v, enum 
 	in->rows[in->nrows++] = r.row;
 	bool ok = true;
 	for (struct json_walk w = json_walk_again(v); table == BASELINE_COUNTERS && json_walk_next(&w);)
-		if (is_key(&w, "series") && w.value.kind == JSON_ARRAY)
+		if (json_walk_is(&w, "series") && w.value.kind == JSON_ARRAY)
 			for (struct json_walk s = json_walk_again(&w.value); ok && json_walk_next(&s);)
 				ok = read_row(d, &s.value, BASELINE_SERIES, r.name);
 	return ok;
@@ -243,7 +238,7 @@ static bool read_input_member(struct baseline_draft *d, const struct json_walk *
 	const struct json_token *const v = &w->value;
 	bool ok = true;
 
-	if (is_key(w, "path")) {
+	if (json_walk_is(w, "path")) {
 		const struct slice path = parse_string(d, v);
 		if (path.p == NULL || memchr(path.p, '\0', path.n) != NULL)
 			return set_mistake(d, v->p, "a path is not a text");
@@ -251,10 +246,10 @@ static bool read_input_member(struct baseline_draft *d, const struct json_walk *
 		return d->input->path != NULL || out_of_memory(d);
 	}
 	for (int i = 0; i < 2; i++)
-		if (is_key(w, i == 0 ? "first_ns" : "last_ns"))
+		if (json_walk_is(w, i == 0 ? "first_ns" : "last_ns"))
 			n->timed[i] = parse_time(json_token_text(v), &n->times[i]);
 	for (enum baseline_table t = 0; t < BASELINE_TABLES; t++)
-		if (is_key(w, tables[t]) && v->kind == JSON_ARRAY) {
+		if (json_walk_is(w, tables[t]) && v->kind == JSON_ARRAY) {
 			n->tables |= 1U << t;
 			for (struct json_walk rows = json_walk_again(v); ok && json_walk_next(&rows);)
 				ok = read_row(d, &rows.value, t, SLICE_NONE);
@@ -288,7 +283,7 @@ static bool read_input(struct baseline_draft *d, const struct json_token *v)
 static bool read_inputs(struct baseline_draft *d, const struct json_token *document)
 {
 	for (struct json_walk w = json_walk_again(document); json_walk_next(&w);) {
-		if (!is_key(&w, "inputs") || w.value.kind != JSON_ARRAY)
+		if (!json_walk_is(&w, "inputs") || w.value.kind != JSON_ARRAY)
 			continue;
 		for (struct json_walk inputs = json_walk_again(&w.value); json_walk_next(&inputs);)
 			if (!read_input(d, &inputs.value))

@@ -387,7 +387,7 @@ struct self_name *self_times_name(struct self_times *t, uint32_t who);
 static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t start, uint64_t dur,
                                   uint32_t who, bool waiting, bool inner)
 {
-	const uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
+	const uint64_t end = saturating_add(start, dur);
 
 	if (start == end)
 		return;

@@ -251,17 +251,12 @@ bool stats_add_origin(struct stats *s, const struct stats_origin *from)
 	return true;
 }
 
-static uint64_t later(uint64_t ns, uint64_t by)
-{
-	return by > UINT64_MAX - ns ? UINT64_MAX : ns + by;
-}
-
 static void move_groups(struct span_table *t, uint64_t by)
 {
 	for (uint32_t i = 0; i <= t->cap; i++) {
 		struct span_group *const g = i < t->cap ? &t->groups[i] : &t->other;
-		g->first_ns = g->count > 0 ? later(g->first_ns, by) : 0;
-		g->last_ns = g->count > 0 ? later(g->last_ns, by) : 0;
+		g->first_ns = g->count > 0 ? saturating_add(g->first_ns, by) : 0;
+		g->last_ns = g->count > 0 ? saturating_add(g->last_ns, by) : 0;
 	}
 }
 
@@ -271,14 +266,14 @@ void stats_move_zero(struct stats *s, uint64_t zero)
 		return;
 	const uint64_t by = zero - s->zero_ns;
 	s->zero_ns = zero;
-	s->first_ns = s->events > 0 ? later(s->first_ns, by) : UINT64_MAX;
-	s->last_ns = s->events > 0 ? later(s->last_ns, by) : 0;
-	s->start_ns = s->start_ns < UINT64_MAX ? later(s->start_ns, by) : UINT64_MAX;
+	s->first_ns = s->events > 0 ? saturating_add(s->first_ns, by) : UINT64_MAX;
+	s->last_ns = s->events > 0 ? saturating_add(s->last_ns, by) : 0;
+	s->start_ns = s->start_ns < UINT64_MAX ? saturating_add(s->start_ns, by) : UINT64_MAX;
 	move_groups(&s->spans, by);
 	move_groups(&s->async, by);
 	for (uint32_t i = 0; i < s->series.n; i++) {
-		s->series.list[i].first_ns = later(s->series.list[i].first_ns, by);
-		s->series.list[i].last_ns = later(s->series.list[i].last_ns, by);
+		s->series.list[i].first_ns = saturating_add(s->series.list[i].first_ns, by);
+		s->series.list[i].last_ns = saturating_add(s->series.list[i].last_ns, by);
 	}
 }
 

@@ -441,8 +441,8 @@ static bool read_members(struct reading *r, struct json_token *input, struct sta
 	while (w.p != NULL && json_walk_next(&w)) {
 		if (w.value.kind == JSON_NULL)
 			continue;
-		if (!r->has_full && (reading_is_key(&w, "spans") || reading_is_key(&w, "async_spans") ||
-		                     reading_is_key(&w, "classes")))
+		if (!r->has_full && (json_walk_is(&w, "spans") || json_walk_is(&w, "async_spans") ||
+		                     json_walk_is(&w, "classes")))
 			return reading_fail(r, w.value.p, NO_FULL);
 		if (!reading_member(r, &w, members, COUNT(members), false) ||
 		    !reading_member(r, &w, tables, COUNT(tables), true))
@@ -513,11 +513,11 @@ static bool read_file(struct reading *r, const char *p)
 	bool is_read = false;
 
 	while (json_walk_next(&w)) {
-		if (reading_is_key(&w, "tool") && w.value.kind == JSON_STRING)
+		if (json_walk_is(&w, "tool") && w.value.kind == JSON_STRING)
 			tool = json_token_text(&w.value);
-		else if (reading_is_key(&w, "layout") && !reading_u64(r, &w.value, &layout))
+		else if (json_walk_is(&w, "layout") && !reading_u64(r, &w.value, &layout))
 			return false;
-		if (!reading_is_key(&w, "inputs") || is_read)
+		if (!json_walk_is(&w, "inputs") || is_read)
 			continue;
 		inputs = w.value;
 		if (tool.n > 0 && layout > 0) {

@@ -142,7 +142,7 @@ bool reading_list(struct reading *r, struct json_token *list, value_reader *read
 bool reading_member(struct reading *r, struct json_walk *w, const struct member *list, size_t n, bool each)
 {
 	for (size_t i = 0; i < n; i++)
-		if (reading_is_key(w, list[i].name))
+		if (json_walk_is(w, list[i].name))
 			return each ? reading_list(r, &w->value, list[i].read, list[i].to)
 			            : list[i].read(r, &w->value, list[i].to);
 	return true;

@@ -37,11 +37,6 @@ struct json_walk reading_walk(struct reading *r, const struct json_token *v, enu
 /* Ends a walk through v.  Returns false if it did not reach the end. */
 bool reading_walked(struct reading *r, const struct json_walk *w, struct json_token *v);
 
-static inline bool reading_is_key(const struct json_walk *w, const char *name)
-{
-	return slice_is(json_token_text(&w->key), name);
-}
-
 /* Reads each entry of a list to the same place. */
 bool reading_list(struct reading *r, struct json_token *list, value_reader *read, void *to);
 

@@ -17,11 +17,6 @@
 
 /* ---- the window ---- */
 
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
-}
-
 void select_range_extend(struct select_range *r, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -49,7 +44,7 @@ static bool resolve(const struct select_time *t, const struct select_range *r, u
 {
 	switch (t->kind) {
 	case SELECT_AT:
-		*ns = plus(r->zero, t->v);
+		*ns = saturating_add(r->zero, t->v);
 		return true;
 	case SELECT_EVENT_TIME:
 		*ns = t->v;
@@ -58,7 +53,7 @@ static bool resolve(const struct select_time *t, const struct select_range *r, u
 		*ns = r->zero + t->v > r->epoch ? r->zero + t->v - r->epoch : 0;
 		return r->epoch_known;
 	case SELECT_FROM_FIRST:
-		*ns = plus(r->first, t->v);
+		*ns = saturating_add(r->first, t->v);
 		return r->known;
 	case SELECT_BEFORE_LAST:
 		*ns = t->v < r->last ? r->last - t->v : 0;
@@ -488,7 +483,7 @@ static void add_zero(struct select_stage *st)
 	if (st->ready && st->select->since.kind == SELECT_AT)
 		st->since += zero;
 	if (st->ready && st->select->until.kind == SELECT_AT)
-		st->until = plus(st->until, zero);
+		st->until = saturating_add(st->until, zero);
 }
 
 /* Whether a raw event can be selected without other records. */

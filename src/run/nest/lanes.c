@@ -70,7 +70,7 @@ static struct nested_spans *find_lane(struct nest_sorted *n, struct nest_open_tr
 void nest_sorted_span(struct nest_sorted *n, uint32_t track, uint64_t start, uint64_t dur,
                       struct nest_result *out)
 {
-	const struct nested_span x = { dur > UINT64_MAX - start ? UINT64_MAX : start + dur, start };
+	const struct nested_span x = { saturating_add(start, dur), start };
 
 	*out = (struct nest_result){ .lane = 0 };
 	if (start == x.end)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "base/open_spans.h"
 #include "base/table.h"
 #include "format/ledger.h"
@@ -84,7 +85,7 @@ void nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x,
 static inline void nesting_span(struct nesting *n, uint32_t track, uint64_t start, uint64_t dur,
                                 struct nest_result *out)
 {
-	const uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
+	const uint64_t end = saturating_add(start, dur);
 	const struct nest_span x = { start, end, 1 };
 
 	if (track >= n->ntracks || start < n->tracks[track].apart) {

@@ -487,8 +487,8 @@ static void note_times(struct order_stage *st, const struct batch *b)
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
-		const uint64_t start = e->ts ^ bias, dur = e->phase == PHASE_SPAN ? e->dur : 0;
-		const uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
+		const uint64_t start = e->ts ^ bias;
+		const uint64_t end = saturating_add(start, e->phase == PHASE_SPAN ? e->dur : 0);
 		if (!t->has_times || start < t->first_start)
 			t->first_start = start;
 		if (!t->has_times || end > t->last_end)
