@@ -1,4 +1,4 @@
-/* Kinds of loss that the stages cause, for any output, and their counts in a ledger. */
+/* The kinds of loss that the stages cause, and walks over all kinds of loss. */
 #include "run/engine_losses.h"
 
 #include "base/match.h"

@@ -92,11 +92,12 @@ struct trace_input {
 
 /* ---- interpretation (run/read/, run/meaning/) ---- */
 
-/* Whether the meaning of a file is read on a thread of its own, where hooks are called. */
+/* The thread that reads a file's meaning and calls the hooks. */
 enum read_ahead {
-	READ_ALONG,         /* no */
-	READ_AHEAD_TO_SORT, /* if events are sorted; else the consumer keeps two threads busy */
-	READ_AHEAD,         /* yes */
+	READ_ALONG,         /* that of the consumer */
+	READ_AHEAD_TO_SORT, /* a separate one if events are sorted; else the consumer keeps two threads busy
+	                     */
+	READ_AHEAD,         /* a separate one */
 };
 
 struct reading_mode {
@@ -111,8 +112,8 @@ struct reading_mode {
 	 * need not find names or tracks either. */
 	bool unreported;
 	bool no_arrows; /* the consumer reads fields, but no arrows */
-	/* Gets the times of events that the reader does not make, if only the first and the last time of the
-	 * trace are wanted, by the built-in vocabulary; NULL: it makes all events. */
+	/* If only the first and the last time of the trace are wanted: gets times of events, so that the
+	 * reader need not make the events.  With the built-in vocabulary only; NULL: all events are made. */
 	struct reader_range *range;
 	enum read_as as;
 	enum read_ahead ahead;
@@ -126,14 +127,14 @@ struct choice {
 	 * `drops`, are removed; spans that cross the window are whole (run/read/marks.h). */
 	const struct select *select;
 	bool drops;
-	/* Events that `select` rejects get EVENT_LEFT_OUT and are not removed; events outside of the time
-	 * window are still removed if it cuts spans (SELECT_CLIP).  Not with raw events. */
+	/* Events that `select` rejects get EVENT_LEFT_OUT instead of being removed; those outside of a time
+	 * window that cuts spans (SELECT_CLIP) are removed nevertheless.  Not with raw events. */
 	bool keeps;
-	bool keeps_arrows;          /* likewise, also ends of arrows outside of a window that cuts spans */
+	bool keeps_arrows;          /* with `keeps`: ends of arrows outside of such a window are kept, too */
 	const struct select *scope; /* findings of events outside of it are not reported; NULL: all are */
 	struct split *split;        /* only events of some of its parts are returned; NULL: not split */
-	uint32_t part, part_end; /* parts [part, part_end); SPLIT_ALL: see run/choose/route.h.  With a planned
-	                          * split, `select` is not NULL */
+	uint32_t part, part_end;    /* of a planned split, whose `select` is not NULL: parts [part, part_end);
+	                             * SPLIT_ALL: see run/choose/route.h */
 	struct record_marks *marks; /* that this run, a pass, gathers; NULL: it gathers none */
 };
 
@@ -144,18 +145,18 @@ struct adjustment {
 	bool rebase;    /* subtract the least time (of the first event, if the input can be read only once) */
 	bool from_zero; /* subtract trace.zero_ns: times are signed then */
 	const struct join *join; /* paths are several traces, read as one; NULL: all paths are one trace */
-	const struct anonymise
-	    *anonymise; /* replaces texts by pseudonyms; NULL: texts are unchanged.  Not with raw events */
+	/* Replaces texts by pseudonyms; NULL: texts are unchanged.  Not with raw events. */
+	const struct anonymise *anonymise;
 };
 
 /* ---- order (run/sort/, run/nest/) ---- */
 
 struct arrangement {
 	enum event_order order;
-	/* Parts of events that the consumer does not use, so that sorting costs less. */
-	bool bare;             /* fields other than those of counters, call stacks and plan_bytes */
-	bool few_fields;       /* fields other than those of counters and call stacks, but not their number */
-	bool arrows_alone;     /* any order except that of arrow ends: the other events are first, as read */
+	/* What the consumer does not use, so that sorting costs less. */
+	bool bare;             /* fields: only those of counters, call stacks and plan_bytes are kept */
+	bool few_fields;       /* values of fields other than those of counters and call stacks */
+	bool arrows_alone;     /* the order of events other than arrow ends: they come first, as read */
 	uint64_t memory;       /* of the sorter, bytes; 0: sorter_memory() */
 	const char *temp_near; /* its temporary file is created next to this path: sorter_options.temp_near */
 	enum lanes_mode lanes; /* by writing (run/write/); before the sorter if it sorts by track */

@@ -20,12 +20,12 @@
 
 static int128 begin_of(const struct join_trace *joined)
 {
-	return joined->first_ns + joined->later;
+	return joined->first_ns + joined->offset_ns;
 }
 
 static int128 end_of(const struct join_trace *joined)
 {
-	return joined->last_ns + joined->later;
+	return joined->last_ns + joined->offset_ns;
 }
 
 /* The trace that begins first; NULL: there are no events. */
@@ -39,7 +39,7 @@ static const struct join_trace *first_trace(const struct join *j)
 	return first;
 }
 
-/* The first time after the offsets are added; 0 without events. */
+/* The first time, with offsets; 0 without events. */
 static int128 first_time(const struct join *j)
 {
 	const struct join_trace *const first = first_trace(j);
@@ -47,7 +47,7 @@ static int128 first_time(const struct join *j)
 	return first != NULL ? begin_of(first) : 0;
 }
 
-/* The last one, likewise. */
+/* The last end, with offsets; 0 without events. */
 static int128 last_time(const struct join *j)
 {
 	const struct join_trace *const first = first_trace(j);
@@ -82,7 +82,7 @@ static int128 time_of(const struct join *j, const struct select_time *t)
 /* Converts a time on the clock of the whole to event times of the trace. */
 static struct select_time in_trace(const struct join_trace *joined, const struct select_time *t, int128 at)
 {
-	const int128 ts = at - joined->later + joined->zero_ns;
+	const int128 ts = at - joined->offset_ns + joined->zero_ns;
 
 	if (t->kind == SELECT_ANY_TIME)
 		return *t;
@@ -228,8 +228,8 @@ static void take_facts(void *ctx, struct pipeline *p)
 	joined->zero_ns = p->trace.zero_ns;
 	joined->labelled = p->trace.labelled;
 	j->failed |= j->arena.failed;
-	j->parts_of_job += p->trace.parts > 0;
-	j->job_parts = p->trace.parts > j->job_parts ? p->trace.parts : j->job_parts;
+	j->nparts += p->trace.parts > 0;
+	j->max_parts = p->trace.parts > j->max_parts ? p->trace.parts : j->max_parts;
 }
 
 /* The first trace whose facts are missing shows its progress. */
@@ -321,10 +321,12 @@ bool join_look(struct join *j, const struct pipeline_job *job, size_t threads)
 
 /* ---- offsets ---- */
 
-static bool set_offset(struct join_trace *joined, int128 later)
+static bool set_offset(struct join_trace *joined, int128 offset)
 {
-	joined->later = later > INT64_MAX ? INT64_MAX : later < -INT64_MAX ? -INT64_MAX : (int64_t)later;
-	return joined->later == later;
+	joined->offset_ns = offset > INT64_MAX    ? INT64_MAX
+	                    : offset < -INT64_MAX ? -INT64_MAX
+	                                          : (int64_t)offset;
+	return joined->offset_ns == offset;
 }
 
 bool join_by_epoch(struct join *j)
@@ -368,7 +370,7 @@ bool join_rebase(struct join *j)
 	bool fits = true;
 
 	for (size_t i = 0; i < j->n; i++)
-		fits &= set_offset(&j->traces[i], j->traces[i].later - min);
+		fits &= set_offset(&j->traces[i], j->traces[i].offset_ns - min);
 	j->rebased_by = min - j->zero_ns;
 	return fits;
 }
@@ -396,7 +398,7 @@ uint64_t join_gap(const struct join *j, const struct join_trace **before, const 
 /* ---- reading the traces ---- */
 
 /* A joined trace, open from its first event to the end of the run, as events point into its memory. */
-struct inner {
+struct opened_trace {
 	struct joining *joining;
 	const struct join_trace *joined;
 	struct pipeline_job job;
@@ -409,10 +411,10 @@ struct joining {
 	struct stage stage;
 	struct pipeline *p;
 	const struct join *join;
-	struct inner *list;
+	struct opened_trace *list;
 	size_t at;                  /* the trace being read */
 	struct select_found *found; /* in all traces; NULL before joining_found() */
-	struct tabletext globals;   /* "parent id name host" of tracks common to all traces -> index */
+	struct tabletext common;    /* "parent id name host" of tracks common to all traces -> index */
 	struct tabletext files;     /* names of files -> trace, or JOIN_SEVERAL */
 	struct table64 facts;       /* hash of a fact of the whole -> its index */
 	struct arena arena;
@@ -421,7 +423,7 @@ struct joining {
 /* rebind.same_track: common processes and their threads are the same in all traces. */
 static struct track *same_track(void *ctx, const struct track *t, const struct track *parent)
 {
-	struct inner *const in = ctx;
+	struct opened_trace *const in = ctx;
 	struct joining *const g = in->joining;
 
 	if (parent == NULL ? !is_common(t)
@@ -431,11 +433,11 @@ static struct track *same_track(void *ctx, const struct track *t, const struct t
 	    arena_printf(&g->arena, "%" PRId64 " %" PRIu64 " %" PRIu32 " ",
 	                 parent != NULL ? (int64_t)parent->index : -1, t->id, t->name.n);
 	const struct slice key = head.p != NULL ? ARENA_JOIN(&g->arena, head, t->name, t->host) : SLICE_NONE;
-	const uint32_t known = key.p != NULL ? tabletext_get(&g->globals, key) : TABLE_NONE;
+	const uint32_t known = key.p != NULL ? tabletext_get(&g->common, key) : TABLE_NONE;
 	if (known != TABLE_NONE)
 		return g->p->trace.tracks[known];
 	/* the caller creates it next: it becomes the trace's last track */
-	if (key.p == NULL || !tabletext_put(&g->globals, key, g->p->trace.ntracks))
+	if (key.p == NULL || !tabletext_put(&g->common, key, g->p->trace.ntracks))
 		g->arena.failed = true;
 	return NULL;
 }
@@ -462,7 +464,7 @@ static bool list_files(struct joining *g)
 }
 
 /* The name of the file; its path if several traces have a file of that name. */
-static const char *label_of(const struct inner *in)
+static const char *label_of(const struct opened_trace *in)
 {
 	const char *const base = file_name(in->joined);
 
@@ -474,7 +476,7 @@ static const char *label_of(const struct inner *in)
 /* rebind.process_name: adds the label of the trace if several have the process. */
 static struct slice process_name(void *ctx, const struct track *t, struct arena *into)
 {
-	const struct inner *const in = ctx;
+	const struct opened_trace *const in = ctx;
 	const struct join *const j = in->joining->join;
 	const uint32_t in_trace = t->has_id ? table64_get(&j->ids, t->id) : tabletext_get(&j->names, t->name);
 
@@ -483,7 +485,7 @@ static struct slice process_name(void *ctx, const struct track *t, struct arena 
 	return ARENA_JOIN(into, t->name, SLICE_LIT(" ["), slice_str(label_of(in)), SLICE_LIT("]"));
 }
 
-static void open_inner(struct joining *g, struct inner *in)
+static void open_trace(struct joining *g, struct opened_trace *in)
 {
 	const struct pipeline_job *const all = g->p->job;
 	const size_t number = (size_t)(in - g->list);
@@ -505,9 +507,9 @@ static void open_inner(struct joining *g, struct inner *in)
 	in->job.in.operand = in->joined->operand;
 	in->job.in.batches = g->p->pool; /* as there may be thousands of traces of few events */
 	rebind_init(&in->rebind, &g->p->trace);
-	in->rebind.later = in->joined->later;
+	in->rebind.offset_ns = in->joined->offset_ns;
 	if (g->join->zero_ns > 0 && !all->adjust.rebase)
-		in->rebind.most = g->join->zero_ns + INT64_MAX;
+		in->rebind.max_ts = g->join->zero_ns + INT64_MAX;
 	in->rebind.flows = number;
 	in->rebind.same_track = same_track;
 	in->rebind.process_name = process_name;
@@ -553,7 +555,7 @@ static bool drop_known_facts(struct joining *g, uint32_t from)
 }
 
 /* The trace was read to its end. */
-static bool finish_trace(struct joining *g, struct inner *in)
+static bool finish_trace(struct joining *g, struct opened_trace *in)
 {
 	struct trace *const to = &g->p->trace;
 	const uint64_t records = to->records, events = to->events;
@@ -574,17 +576,17 @@ static enum stage_status next_of_traces(struct stage *st, struct batch **out)
 
 	*out = NULL;
 	while (g->at < g->join->n) {
-		struct inner *const in = &g->list[g->at];
+		struct opened_trace *const in = &g->list[g->at];
 		enum stage_status status = STAGE_MORE;
 		if (!in->open) {
-			open_inner(g, in);
+			open_trace(g, in);
 			status = pipeline_open(&in->pipeline, &in->job) ? STAGE_MORE : STAGE_BAD;
 		}
 		if (status == STAGE_MORE)
 			status = pipeline_next(in->pipeline, out);
 		if (status == STAGE_BAD)
 			return status;
-		in->rebind.zero = g->join->zero_ns - in->pipeline->trace.zero_ns;
+		in->rebind.zero_change = g->join->zero_ns - in->pipeline->trace.zero_ns;
 		if (status == STAGE_END ? !finish_trace(g, in) : !rebind_batch(&in->rebind, *out)) {
 			pipeline_no_memory(g->p);
 			batch_release(*out);
@@ -693,7 +695,7 @@ void joining_free(struct joining *g)
 			rebind_free(&g->list[i].rebind);
 		}
 	select_found_free(g->found);
-	tabletext_free(&g->globals);
+	tabletext_free(&g->common);
 	tabletext_free(&g->files);
 	table64_free(&g->facts);
 	arena_free(&g->arena);

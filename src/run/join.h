@@ -23,8 +23,8 @@ struct join_trace {
 	uint64_t epoch_ns, zero_ns;
 	int128 first_ns, last_ns; /* from join.zero_ns on; the second is the latest end */
 	/* Set before the second pass. */
-	int64_t later;               /* ns, added to its times */
-	const struct select *select; /* instead of that of the job; NULL: the same; in the arena */
+	int64_t offset_ns;           /* added to its times */
+	const struct select *select; /* replaces that of the job; in the arena; NULL: that of the job */
 };
 
 struct trace_groups;
@@ -32,8 +32,8 @@ struct trace_groups;
 struct join {
 	struct join_trace *traces;
 	size_t n;
-	uint32_t parts_of_job, job_parts; /* traces that state trace.parts; its maximum */
-	bool epoch_known;                 /* of the whole */
+	uint32_t nparts, max_parts; /* traces that state trace.parts; the largest trace.parts */
+	bool epoch_known;           /* of the whole */
 	uint64_t epoch_ns;
 	int128 rebased_by; /* ns; below 0: the first event is before 0 */
 	uint64_t zero_ns;  /* of all traces: trace.zero_ns */
@@ -46,7 +46,7 @@ struct join {
 	const char *failed_path; /* of the first trace that failed */
 };
 
-#define JOIN_SEVERAL (TABLE_NONE - 1)
+#define JOIN_SEVERAL (TABLE_NONE - 1) /* instead of the number of a trace: several traces have it */
 #define JOIN_MAX_TRACES 10000U        /* each takes about 25 KB until the end, however short it is */
 #define JOIN_MAX_PROCESSES (1U << 20) /* further ones are not distinguished */
 

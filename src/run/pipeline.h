@@ -14,7 +14,7 @@
  * (lanes, order) -> consumer
  *
  * It is above its stages, none of which includes this header.  A pipeline is NULL if there was no memory for
- * it, which pipeline_open() reports.  Functions that need no batch of it accept NULL.
+ * it, which pipeline_open() reports: the functions for the next batch, the end and the facts accept NULL.
  */
 
 struct claims;

@@ -77,7 +77,7 @@ static bool parse_line(struct align_line *l, const char *p, size_t n)
 		return mistake(l, "there must be an offset such as 12.5ms, not", offset);
 	for (size_t i = 0; i < l->join->n; i++)
 		if (slice_equal(slice_str(l->join->traces[i].path), name)) {
-			l->join->traces[i].later = ns;
+			l->join->traces[i].offset_ns = ns;
 			l->given[i] = 1;
 			return true;
 		}
@@ -273,7 +273,7 @@ static enum exit_status run(struct merge *m)
 	if (!align(m) || (m->join.failed && !options_no_memory(o)))
 		return o->status;
 	if (!o->quiet && m->join.n > 1)
-		say_parts(&(struct job_parts){ m->join.parts_of_job, m->join.job_parts });
+		say_parts(&(struct job_parts){ m->join.nparts, m->join.max_parts });
 	m->convert.join = &m->join;
 	return convert_run(&m->convert);
 }

@@ -40,11 +40,11 @@ void anonymise_set_shift(struct anonymise *a);
 struct rebind {
 	struct trace *to;                  /* borrowed */
 	const struct anonymise *anonymise; /* borrowed; NULL: texts are unchanged */
-	int64_t later;                     /* ns, added to times */
-	uint64_t zero, most; /* ns: zero_ns of the second trace less that of the first; last time of the
-	                      * second */
-	uint64_t bias;       /* of signed times 2^63, which makes them comparable by ^; else 0 */
-	uint64_t flows;      /* distinguishes flow ids of this trace from those of others; 0: unchanged */
+	int64_t offset_ns;                 /* added to times */
+	uint64_t zero_change; /* added, too: zero_ns of the second trace less that of the first */
+	uint64_t max_ts;      /* of the second trace; later times are cut */
+	uint64_t bias;  /* 2^63 if times are signed: ts ^ bias orders them as unsigned numbers; else 0 */
+	uint64_t flows; /* distinguishes flow ids of this trace from those of others; 0: unchanged */
 	/* Returns the existing equivalent of `t` in the second trace, given that of its parent; NULL: create
 	 * one.  May be NULL. */
 	struct track *(*same_track)(void *ctx, const struct track *t, const struct track *parent);
@@ -83,7 +83,7 @@ void rebind_facts(struct rebind *r, const struct trace *from);
 #define COST_WIDE 20U   /* a large number */
 #define COST_ESCAPED 6U /* a byte that needs an escape: \u0001 */
 #define COST_PSEUDONYM 16U
-#define COST_PATH_GROWTH 7U /* of a path of one-letter parts that become pseudonyms; at most that of JSON */
+#define COST_PATH_GROWTH 7U /* most bytes per byte of a path with pseudonyms: "a/" becomes 14 bytes */
 #define COST_DEPTH 128U     /* lists in lists: more than readers make and writers show */
 
 struct cost {

@@ -17,7 +17,7 @@
 /* ---- pseudonyms ---- */
 
 #define WORD 13       /* letters of a pseudonym: `w` and 60 bits */
-#define SUFFIX_MAX 8  /* letters of a suffix, without its dot */
+#define SUFFIX_MAX 8  /* letters and digits of a suffix, without its dot */
 #define MAX_DEPTH 256 /* of lists; formats have lower limits */
 
 void anonymise_set_key(struct anonymise *a, const void *p, size_t n)
@@ -46,7 +46,7 @@ static char *put_pseudonym(const struct anonymise *a, char *to, const char *p, s
 	return to;
 }
 
-static bool is_letter(char c)
+static bool is_alphanumeric(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -56,7 +56,7 @@ static size_t suffix_of(const char *p, size_t n)
 {
 	size_t k = 0;
 
-	while (k < n && k <= SUFFIX_MAX && is_letter(p[n - 1 - k]))
+	while (k < n && k <= SUFFIX_MAX && is_alphanumeric(p[n - 1 - k]))
 		k++;
 	return k > 0 && k < n - 1 && k <= SUFFIX_MAX && p[n - 1 - k] == '.' ? k + 1 : 0;
 }
@@ -231,7 +231,7 @@ static bool hide_value(const struct anonymise *a, struct value *v, struct arena 
 
 void rebind_init(struct rebind *r, struct trace *to)
 {
-	*r = (struct rebind){ .to = to, .most = UINT64_MAX };
+	*r = (struct rebind){ .to = to, .max_ts = UINT64_MAX };
 }
 
 void rebind_free(struct rebind *r)
@@ -329,14 +329,14 @@ static struct class *class_of(struct rebind *r, const struct class *c)
 
 static void move_time(struct rebind *r, struct event *e)
 {
-	const int128 to =
-	    (int128)(e->ts ^ r->bias) + r->zero + r->later + (r->anonymise != NULL ? r->anonymise->shift : 0);
-	const uint64_t ts = to < 0 ? 0 : to > r->most ? r->most : (uint64_t)to;
+	const int128 to = (int128)(e->ts ^ r->bias) + r->zero_change + r->offset_ns +
+	                  (r->anonymise != NULL ? r->anonymise->shift : 0);
+	const uint64_t ts = to < 0 ? 0 : to > r->max_ts ? r->max_ts : (uint64_t)to;
 	bool cut = ts != to;
 
 	e->ts = ts ^ r->bias;
-	if (e->phase == PHASE_SPAN && e->dur > r->most - ts) {
-		e->dur = r->most - ts;
+	if (e->phase == PHASE_SPAN && e->dur > r->max_ts - ts) {
+		e->dur = r->max_ts - ts;
 		cut = true;
 	}
 	if (cut)
@@ -374,7 +374,7 @@ bool rebind_batch(struct rebind *r, struct batch *b)
 		if ((e->cls = class_of(r, e->cls)) == NULL ||
 		    (track != NULL && (e->track = track_of(r, track)) == NULL))
 			return false;
-		if (r->later != 0 || r->zero != 0 || r->anonymise != NULL)
+		if (r->offset_ns != 0 || r->zero_change != 0 || r->anonymise != NULL)
 			move_time(r, e);
 		if (r->flows != 0 && event_has_arrow_id(e))
 			e->dur = source_flow_id(r->flows, e->dur);

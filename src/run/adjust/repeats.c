@@ -29,8 +29,8 @@ static inline uint64_t min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Returns the cost of a text that takes n bytes as it is. */
-static inline uint64_t cost_later(uint64_t n, uint32_t growth)
+/* Returns the cost of a text of n bytes after it has become a pseudonym. */
+static inline uint64_t cost_grown(uint64_t n, uint32_t growth)
 {
 	return growth > 0 && n > 0 ? n * growth + COST_PSEUDONYM : n;
 }
@@ -41,7 +41,7 @@ static uint64_t long_cost(const struct value *v, struct cost_limits limits, uint
 {
 	switch (v->type) {
 	case VALUE_STRING:
-		return cost_later(min_u64(cost_text(v->count, v->flags), limits.text), limits.growth);
+		return cost_grown(min_u64(cost_text(v->count, v->flags), limits.text), limits.growth);
 	case VALUE_JSON:
 		return min_u64(v->count, limits.text) * (limits.growth > 0 ? COST_PATH_GROWTH : 1);
 	case VALUE_BYTES: /* two digits each */
@@ -104,8 +104,8 @@ static inline uint64_t class_cost(struct recent *l, const struct class *cls, str
 
 	if (l->cls[i] != cls) {
 		l->cls[i] = cls;
-		l->cls_cost[i] = cost_later(min_u64(cost_slice(&cls->name), limits.text), limits.growth) +
-		                 cost_later(min_u64(cost_slice(&cls->category), limits.text), limits.growth);
+		l->cls_cost[i] = cost_grown(min_u64(cost_slice(&cls->name), limits.text), limits.growth) +
+		                 cost_grown(min_u64(cost_slice(&cls->category), limits.text), limits.growth);
 	}
 	return l->cls_cost[i];
 }
@@ -129,7 +129,7 @@ INLINE void cost_add_event(struct recent *l, const struct batch *b, const struct
 {
 	const struct field *const f = b->fields + e->first_field;
 	const unsigned twice = (e->flags & EVENT_ASYNC) != 0; /* separate begin and end */
-	uint64_t texts = cost_later(min_u64(cost_slice(&e->name), limits.text), limits.growth) +
+	uint64_t texts = cost_grown(min_u64(cost_slice(&e->name), limits.text), limits.growth) +
 	                 class_cost(l, e->cls, limits);
 
 	uint64_t plain = COST_EVENT + recent_track_cost(l, e->track, limits);

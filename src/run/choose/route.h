@@ -5,9 +5,9 @@
 #include "run/sort/sorter.h"
 
 /*
- * Sorts the events of all parts of a split by part in one pass; each part is then written by a pipeline of
- * its own, one after the other.  So the cost is proportional to the trace, not to trace times parts.  For
- * interpreted events; copied records are read again for each part.
+ * Sorts the events of all parts of a split by part in one pass; then each part in turn is written by a
+ * pipeline of its own.  So the cost grows with the trace, not with trace times parts.  For interpreted
+ * events only: copied records are read again for each part.
  *
  * Memory and disk: those of a sorter (run/sort/sorter.h), besides the sorter of a part.
  */

@@ -226,10 +226,10 @@ static bool is_cut(const struct select_stage *st, const struct event *e)
 	       (e->ts < st->since || event_end(e) > st->until);
 }
 
-#define CUTS_MAX (1U << 16) /* remembered; spans in order of their begins have few different times */
+#define CUTS_MAX (1U << 16) /* remembered cuts: spans in order of begin are cut to few different times */
 
-/* Marks a span that has the times of one that was cut on its track, and was within it before: spans in order
- * of their begins would be inside out, as the later of equal spans contains the earlier. */
+/* Sets EVENT_INNER if the window cut the span and an earlier one around it to the same times.  Of equal spans
+ * the later is taken for the outer one, so spans in order of begin would be nested the wrong way round. */
 static bool mark_inner(struct select_stage *st, struct event *e, struct select_cut cut)
 {
 	if (e->track == NULL || (e->flags & EVENT_ASYNC) != 0)
@@ -301,7 +301,7 @@ static bool note_track(struct select_stage *st, const struct track *t)
 	return true;
 }
 
-/* The part of a selected event of a split: that in which it begins, after a window cuts it. */
+/* The part of a selected event in a split: that in which it begins after the window has cut it. */
 static uint32_t part_of(struct select_stage *st, const struct event *e)
 {
 	const struct choice *const choice = st->choice;
@@ -314,9 +314,9 @@ static uint32_t part_of(struct select_stage *st, const struct event *e)
 #define OF_NAME SELECT_BIT(SELECT_NAME)
 #define OF_CATEGORY SELECT_BIT(SELECT_CATEGORY)
 
-/* The address by which a long text is known: of a name that stays, or of the class with the category.
- * NULL: it has none, is short, or there is no condition for it. */
-static inline const void *long_text(const struct select_stage *st, const struct event *e, unsigned kind)
+/* Key of a long name or category in long_texts: the address of a name that stays, or of the class.  NULL: the
+ * text is short or does not stay, or there is no condition for it. */
+static inline const void *long_text_key(const struct select_stage *st, const struct event *e, unsigned kind)
 {
 	if ((st->kinds & kind) == 0)
 		return NULL;
@@ -326,7 +326,7 @@ static inline const void *long_text(const struct select_stage *st, const struct 
 	return kind == OF_CATEGORY ? (const void *)e->cls : (s.flags & SLICE_STAYS) != 0 ? s.p : NULL;
 }
 
-/* Whether the event meets the conditions of this kind, for the long text of the address `key`. */
+/* Whether the event meets the conditions of this kind; key: long_text_key(). */
 static bool long_text_matches(struct select_stage *st, const struct batch *b, const struct event *e,
                               const void *key, unsigned kind)
 {
@@ -345,7 +345,7 @@ static bool name_matches(struct select_stage *st, const struct batch *b, uint32_
 {
 	const struct event *const e = &b->events[i];
 	const struct slice name = e->name;
-	const void *const key = long_text(st, e, OF_NAME);
+	const void *const key = long_text_key(st, e, OF_NAME);
 
 	if (key != NULL)
 		return long_text_matches(st, b, e, key, OF_NAME);
@@ -366,7 +366,7 @@ static bool name_matches(struct select_stage *st, const struct batch *b, uint32_
 static inline bool matches(struct select_stage *st, const struct batch *b, uint32_t i)
 {
 	const struct event *const e = &b->events[i];
-	const void *const category = long_text(st, e, OF_CATEGORY);
+	const void *const category = long_text_key(st, e, OF_CATEGORY);
 	const unsigned others = st->kinds & ~(category != NULL ? OF_NAME | OF_CATEGORY : OF_NAME);
 
 	return ((st->kinds & OF_NAME) == 0 || name_matches(st, b, i)) &&
@@ -382,7 +382,7 @@ static void see_unmet(struct select_stage *st, const struct batch *b, uint32_t i
 
 	for (unsigned k = 0; k < 2; k++) {
 		const unsigned kind = k == 0 ? OF_NAME : OF_CATEGORY;
-		const void *const key = long_text(st, e, kind);
+		const void *const key = long_text_key(st, e, kind);
 		if (key == NULL)
 			continue;
 		if (table64_get(&st->long_texts, (uint64_t)(uintptr_t)key) != TABLE_NONE)
@@ -494,12 +494,12 @@ static bool is_whole(struct select_stage *st, const struct event *e)
 
 	if ((e->flags & EVENT_PART) != 0 || e->phase == PHASE_BEGIN || e->phase == PHASE_END)
 		return false;
-	if (cls->plan == NULL || cls->reader_applies || cls == st->whole)
+	if (cls->plan == NULL || cls->reader_applies || cls == st->plain)
 		return true;
 	class_plan_compile(&plan, cls->plan, NULL);
 	if (plan.says != 0 || cls->plan->phase != PLAN_AS_READ || cls->plan->async)
 		return false;
-	st->whole = cls;
+	st->plain = cls;
 	return true;
 }
 

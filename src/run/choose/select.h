@@ -18,9 +18,9 @@
  * Bounded: FOUND_LOOKS texts per condition, of at most FOUND_TEXT bytes.
  */
 #define FOUND_TEXT 63U
-#define FOUND_SHOWN 3U
+#define FOUND_SHOWN 3U /* texts of the trace that a message lists if none is similar */
 #define FOUND_LOOKS 16384U
-#define FOUND_RECENT 4096U
+#define FOUND_RECENT 4096U /* slots for hashes of texts that were compared already */
 
 #define SELECT_MAX_CONDITIONS 64 /* of a selection: select_found.unmet has a bit for each */
 
@@ -32,29 +32,28 @@ struct select_near {
 	size_t distance;                         /* edit distance of best */
 	char first[FOUND_SHOWN][FOUND_TEXT + 1]; /* the first texts of the trace */
 	unsigned n;                              /* number of first; FOUND_SHOWN + 1: more exist */
-	uint32_t looks;
-	bool has_key; /* WHERE: the field exists, texts are its values; else names of fields */
-	uint64_t recent[FOUND_RECENT]; /* hashes of compared texts */
+	uint32_t looks;                          /* compared texts */
+	bool has_key; /* WHERE: the field exists, so texts are its values; else they are names of fields */
+	uint64_t recent[FOUND_RECENT]; /* by hash: hash of a compared text */
 };
 
 struct select_found {
 	uint64_t events;      /* seen */
 	uint64_t left_out;    /* not selected */
 	uint64_t crossing;    /* while records are marked: selected spans that cross an end of the window */
-	uint64_t first, last; /* ns, if there are events: their first and last time ... */
-	uint64_t zero;        /* ... and the time that is shown as 0: trace.zero_ns ... */
-	uint64_t epoch;       /* ... at this wall time, if epoch_known */
+	uint64_t first, last; /* ns: first and last time of the events, if there are any */
+	uint64_t zero;        /* trace.zero_ns */
+	uint64_t epoch;       /* wall time at `zero`, ns since 1970, if epoch_known */
 	bool epoch_known;
 	bool complete;                                   /* the trace was read to its end */
 	uint64_t unmet;                                  /* bit i: no event met conditions[i] */
 	struct select_near *near[SELECT_MAX_CONDITIONS]; /* of unmet ones; NULL: none */
 };
 
-/* The first time of the whole trace.  f: NULL without a selection; own: that of the events that are selected.
- */
-static inline uint64_t select_found_first(const struct select_found *f, uint64_t own)
+/* The first time of the whole trace.  f: NULL: no selection.  selected: first time of the selected events. */
+static inline uint64_t select_found_first(const struct select_found *f, uint64_t selected)
 {
-	return f != NULL && f->events > 0 && f->first < own ? f->first : own;
+	return f != NULL && f->events > 0 && f->first < selected ? f->first : selected;
 }
 
 /* NULL: no memory. */
@@ -113,7 +112,7 @@ struct select_condition {
 enum select_time_kind {
 	SELECT_ANY_TIME,
 	SELECT_AT,          /* ns on the trace's own clock: from trace.zero_ns on */
-	SELECT_EVENT_TIME,  /* as event.ts has it; of parts of a join */
+	SELECT_EVENT_TIME,  /* a value of event.ts: join_window() converts the other kinds to it */
 	SELECT_WALL,        /* ns since 1970 */
 	SELECT_FROM_FIRST,  /* ns after the first time of the trace */
 	SELECT_BEFORE_LAST, /* ns before its last time */
@@ -176,7 +175,7 @@ struct select_name {
 	char text[30];
 };
 
-/* The times of a span that a window cut, after and before. */
+/* A span that the window cut: from [start, end) to [from, to). */
 struct select_cut {
 	uint64_t from, to, start, end;
 	const struct track *track;
@@ -192,32 +191,32 @@ struct select_stage {
 	unsigned kinds;              /* of its conditions: SELECT_BIT */
 	uint64_t since, until;       /* ns, [since, until); until UINT64_MAX: no end */
 	bool ready;                  /* since and until are valid */
-	bool waits;                  /* they will be at the end, when marks are made */
+	bool waits;                  /* they become known at the end of the trace: records are marked then */
 	bool zeroed;                 /* trace.zero_ns was added to those of SELECT_AT */
-	bool assumed;                /* the epoch at the first event was used for wall times ... */
-	uint64_t epoch;              /* ... this one */
+	bool assumed;                /* wall times were converted with `epoch`, known at the first event */
+	uint64_t epoch;              /* ns since 1970 */
 	const bool *chosen;          /* whether events were chosen when they were read; NULL: they were not */
-	const struct class *whole;   /* last class whose plan changes no event; NULL: none yet */
+	const struct class *plain;   /* last class whose plan changes no event; NULL: none yet */
 	struct select_found *found;  /* NULL: moved to the marks of a survey */
 	struct split_cache parts;
 	/* Tracks of selected events, each after its ancestors. */
 	struct track **tracks;
 	uint32_t ntracks, tracks_cap;
-	/* The last span of each track that was cut to the same times. */
+	/* For each track and pair of times after the cut: the last span that was cut to them. */
 	struct select_cut *cuts;
 	uint32_t ncuts, cuts_cap;
-	struct table64 cut_of;
-	uint8_t *seen; /* by index of the track */
+	struct table64 cut_of; /* hash of track and times -> cuts[] */
+	uint8_t *seen;         /* by index of the track: it is in `tracks` */
 	uint32_t nseen;
 	struct select_name names[1U << SELECT_NAMES_BITS]; /* a cache, by their bytes */
-	struct table64 long_texts; /* the same of long names and categories, by address */
+	struct table64 long_texts; /* cache for long names and categories: long_text_key() -> they fit */
 };
 
 /* Whether the window depends on the first and last event of the trace. */
 bool select_needs_range(const struct select *s);
 
-/* Sets the window.  If it needs a range and does not wait for the end, select_stage_set_range() must follow;
- * without that call the first event sets the window as far as possible.  Both: false after a finding. */
+/* Sets the window.  If it needs a range and does not wait for the end, call select_stage_set_range() next;
+ * without that call, the first event counts as the start of the range.  Both return false after a finding. */
 bool select_stage_begin(struct select_stage *st, const struct choice *choice, unsigned want,
                         struct trace *trace, const struct stage_faults *faults);
 bool select_stage_set_range(struct select_stage *st, const struct select_range *r);

@@ -466,9 +466,9 @@ static inline void move(struct batch *b, struct event *to, const struct event *e
 		b->bytes[to - b->events] = b->bytes[e - b->events];
 }
 
-/* Stores the offset of the record that ended an event of the output.  For further events of a record that
- * ended a span, stores the offset of the begin of the span: without the begin, the record would end another
- * span. */
+/* Stores the offset of the record that is copied with an event of the output: of a span, the record that
+ * ended it; of other events of such a record, the begin of the span, as without that begin the record would
+ * end another span; else that of the event itself. */
 static NOINLINE void store_other(struct interpret *in, const struct batch *b, const struct event *e,
                                  uint64_t offset)
 {
@@ -587,11 +587,11 @@ bool interpret_batch(struct interpret *in, const struct format *of, struct batch
 		if (k == NULL)
 			k = cache_class(in, b->events[i].cls);
 		uint64_t other = b->events[i].offset;
-		in->pairing.pending.met = other;
+		in->pairing.pending.ended_by = other;
 		if (!handle_event(in, b, &b->events[i], k))
 			continue;
-		if (in->pairing.pending.met != other)
-			other = in->pairing.pending.met;
+		if (in->pairing.pending.ended_by != other)
+			other = in->pairing.pending.ended_by;
 		move(b, &b->events[n], &b->events[i]);
 		note_other(in, b, &b->events[n++], other);
 	}

@@ -35,18 +35,18 @@ struct arrows {
 	struct arrow_end *ends; /* in order of arrival */
 	struct arrow_key *keys; /* as long as ends, like to[] */
 	struct timed *order;    /* ends by time; twice as long, for the sort */
-	uint32_t *to;           /* of an out its in, or UINT32_MAX; of an in the next of its bucket */
+	uint32_t *to;           /* for an out: its in, or UINT32_MAX; for an in: the next in of its bucket */
 	uint32_t *buckets;      /* by hash of name and key */
 	uint64_t seed;          /* of the hash */
 	uint32_t n, cap;
 	uint32_t at, resolved;  /* ends [at, resolved) are being emitted; later ones arrived since */
-	uint32_t old;           /* ends before it leave the window then */
+	uint32_t old;           /* ends [0, old) leave the window after that */
 	struct tabletext names; /* name -> its number */
 	struct slice *list;     /* of the names, by number */
 	uint32_t nnames;
 	uint64_t id;             /* of the last out */
 	uint64_t dropped;        /* outs that left the window before their in was found: missing arrows */
-	uint64_t endless, alone; /* outs without an in; alone: those that EVENT_ARROW shows */
+	uint64_t endless, alone; /* outs without an in; alone: those that outputs show (EVENT_ARROW) */
 	uint64_t dropped_at, endless_at, alone_at; /* offset of the first one */
 	bool failed;                               /* OOM: ends are missing */
 };
@@ -124,7 +124,7 @@ struct pending_end;
 
 /* How a begin or end is paired. */
 struct pairing_how {
-	uint16_t pair; /* 0 at an END: any; of a state: its number */
+	uint16_t pair; /* 0: this END ends a span of any pair; for a state: its number */
 	uint8_t flags; /* enum pairing_flags */
 	bool lasting;  /* the name of the event outlives its batch */
 	bool fields;   /* fields are wanted */
@@ -132,8 +132,7 @@ struct pairing_how {
 	/* Required name and class of the BEGIN, with by_time_put(); name.p NULL, cls NULL: any. */
 	struct slice name;
 	const struct class *cls;
-	struct retained
-	    *kept; /* copy of the texts of a BEGIN, passed on; NULL: pairing_begin() copies them */
+	struct retained *kept; /* a copy of the texts of a BEGIN, passed on; NULL: pairing_begin() copies */
 };
 
 struct pending_ends {
@@ -142,7 +141,7 @@ struct pending_ends {
 	uint32_t free;     /* slot + 1 of the first free one */
 	uint32_t *buckets; /* by hash: slot + 1 */
 	uint32_t at;       /* finish_ends(): next slot */
-	uint64_t met;      /* offset of the record that ended the event interpreted last, or of the event */
+	uint64_t ended_by; /* offset of the record that ended the event interpreted last, or of the event */
 };
 
 /* ---- pairing ---- */
@@ -173,9 +172,8 @@ struct pending_ends {
 enum pairing_flags {
 	PAIRING_ASYNC = 1,
 	PAIRING_STATE = 2,
-	PAIRING_ANYWHERE =
-	    4, /* async: the key is of the whole trace; a begin of the same process is preferred */
-	PAIRING_ENDLESS = 8, /* of a BEGIN: no END belongs to it */
+	PAIRING_ANYWHERE = 4, /* async: the key is of the whole trace, but the same process is preferred */
+	PAIRING_ENDLESS = 8,  /* of a BEGIN: no END belongs to it */
 };
 
 struct open_span {
@@ -385,8 +383,8 @@ struct interpret {
 	struct pairing pairing;
 	struct by_time by_time;
 	struct arrows arrows;
-	/* Offset for each event of a batch: that of the record that ended it, of the begin of the span that
-	 * its record ended, or its own.  NULL: not stored. */
+	/* For each event of a batch, the offset of the other record that it needs: store_other().  NULL: not
+	 * stored. */
 	uint64_t *others;
 	uint64_t ended_by, begun_by; /* offsets of the records of the last span; 0: none */
 	bool open_given;             /* interpret_finish: open spans were added */

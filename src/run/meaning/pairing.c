@@ -151,7 +151,7 @@ static bool match_end(struct pending_ends *a, struct pairing *p, struct batch *b
 		                                 s->retained->fields, s->retained->nfields, to);
 		batch_set_fields(b, e, (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX));
 	}
-	a->met = s->offset;
+	a->ended_by = s->offset;
 	e->dur = s->ts - e->ts;
 	e->phase = PHASE_SPAN;
 	e->flags = EVENT_ASYNC;

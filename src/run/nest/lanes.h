@@ -159,8 +159,8 @@ struct lanes {
 	struct nesting nesting;
 	struct nest_sorted open; /* used instead if events are in order of time */
 	bool sorted;             /* events are in order of time; set after lanes_init(), like bias */
-	uint64_t bias;           /* of signed times 2^63, which makes them comparable by ^; else 0 */
-	bool off;                /* overlapping spans are only counted */
+	uint64_t bias; /* 2^63 if times are signed: ts ^ bias orders them as unsigned numbers; else 0 */
+	bool off;      /* overlapping spans are only counted */
 	struct arena arena;
 	struct track **tracks; /* of lanes, in order of creation */
 	uint32_t ntracks, tracks_cap;

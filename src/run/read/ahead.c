@@ -26,8 +26,8 @@ struct ahead {
 	struct stage stage; /* with the reading stage in `from` */
 	struct gate gate;
 	pthread_t thread;
-	bool running;    /* there is a thread; for the other stages */
-	bool stopped;    /* likewise: no more batches */
+	bool running;    /* used by the other stages: there is a thread ... */
+	bool stopped;    /* ... and there are no more batches */
 	unsigned first;  /* batches read without a thread */
 	const bool *raw; /* see ahead_new() */
 	pthread_mutex_t lock;
@@ -37,12 +37,12 @@ struct ahead {
 	struct read_batch ring[AHEAD_BATCHES]; /* place: number % AHEAD_BATCHES */
 	unsigned long long put, taken;
 	bool waiting; /* the other stages wait for a batch: all earlier ones are used */
-	bool paused;  /* the other stages have the trace, until they ask for a batch */
+	bool paused;  /* the other stages may change the trace, until they ask for a batch */
 	bool parked;  /* the reader waits */
 	bool over;    /* the reader will put no more batches */
 	bool stop;
 	/* Used by the reader alone. */
-	bool alone;               /* it has the trace, until it puts a batch */
+	bool alone;               /* it may change the trace, until it puts a batch */
 	unsigned long long gated; /* batches for which it passed the gate */
 };
 

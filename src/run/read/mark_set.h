@@ -39,7 +39,7 @@ struct mark_set {
 	const char *temp_near; /* for spill_open(); borrowed */
 	struct mark_page {
 		uint64_t words[MARK_PAGE_WORDS];
-	} * open; /* MARK_SET_OPEN of them; without a bit: unused */
+	} * open; /* MARK_SET_OPEN slots; a page without bits is unused */
 	struct spill_file file;
 	struct mark_run *runs;
 	uint32_t nruns, runs_cap;

@@ -13,12 +13,12 @@ void record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i,
 	const unsigned bits = m->has_parts ? SPLIT_BITS : 0;
 	const struct event *const e = &b->events[i];
 
+	/* Arrows of a record that ended a span need no mark: the record is in the part of the span. */
 	if (m->state != MARKS_GATHERING ||
-	    /* in a split, a record that ends a span takes its arrows to the part of the span ... */
 	    (m->has_parts && event_has_arrow_id(e) && e->offset + 1 == m->ended))
 		return;
+	/* A record with marks of several parts is in the last of them: part_of(). */
 	mark_set_add(&m->set, e->offset << bits | part);
-	/* ... and if it has other events of a later part, it is in that part alone */
 	if (m->others[i] != e->offset && (!m->has_parts || e->phase == PHASE_SPAN)) {
 		mark_set_add(&m->set, m->others[i] << bits | part);
 		m->ended = m->others[i] + 1;

@@ -15,9 +15,9 @@
  * A copy of records has raw events, but a selection applies to interpreted ones: a span may be made of two
  * records, and named by a third.  So a pass over the same inputs (run/passes.c) interprets, selects, and
  * marks the records of selected events: the record at the event's offset, and the record that ended a span.
- * If the latter has further events, the begin of the span is marked with these, too.
- * Structure is marked, too: it may be an event if it is read raw.  In the next pass, raw events of other
- * records get EVENT_LEFT_OUT, or are removed.
+ * Any other event of the latter marks the begin of that span, too (store_other() in interpret.c).
+ * Structure is marked, as it may be an event if it is read raw.  In the next pass, raw events of records
+ * without a mark get EVENT_LEFT_OUT, or are removed.
  *
  * If each record is an event that the reader completes (COPIER_WHOLE), that pass is made only if an event
  * needs it.  Events are selected as they are read; a survey marks them for the pass after it.
@@ -53,7 +53,7 @@ struct record_marks {
 	enum record_marks_state state;
 	/* For a split (run/choose/split.h): each mark carries the number of a part. */
 	bool has_parts;
-	bool selects; /* records without a mark: not selected; false: in the part of the record before */
+	bool selects; /* a record without a mark is not selected; false: it is in the last part before it */
 	struct mark_set *planned; /* the set with the marks, once made */
 	uint32_t part, end;       /* records of these parts, [part, end), are not left out */
 	uint32_t *parts;          /* of each event of the last batch; SPLIT_NONE: none */
@@ -92,7 +92,7 @@ struct record_marks {
 		uint32_t part;                 /* of the last record that is in one part only */
 	} * cursors;                           /* by number of the input */
 	uint32_t ncursors;
-	uint64_t *others; /* while gathering, by event of a batch: an additional mark, see struct interpret */
+	uint64_t *others; /* while gathering, by event of a batch: a further mark, see interpret.others */
 	/* Marks with times, for a window that is known at the end: MARKS_TIMED in memory, others in the
 	 * file. */
 	struct timed_mark {
@@ -100,12 +100,11 @@ struct record_marks {
 	} * timed;
 	uint32_t ntimed;
 	struct spill_file timed_file;
-	struct select_found
-	    *found; /* by the first pass, in interpreted events; the owner of the marks frees it */
-	struct pipeline_why why; /* of the first pass, if it failed */
+	struct select_found *found; /* in interpreted events, by the first pass; freed by the marks' owner */
+	struct pipeline_why why;    /* of the first pass, if it failed */
 };
 
-/* Marks the i-th event of a batch in the select stage.  part: of the split, or SPLIT_ALL. */
+/* Marks the records of the i-th event of a batch.  part: of the split, or SPLIT_ALL. */
 void record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i, uint32_t part);
 
 #define MARKS_TIMED (1U << 17)

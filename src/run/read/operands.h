@@ -46,10 +46,10 @@ size_t operands_count(const struct operands *o);
 struct trace_group {
 	struct operand operand;      /* of a folder, lists only files of this trace */
 	const struct format *format; /* of traces of several files; NULL: a file */
-	char *path;     /* of such a trace, if the folder has several: the common prefix of its paths, with *
-	                 * if that is no folder; else NULL */
-	bool by_prefix; /* the prefix is no folder */
-	uint32_t cap;   /* of operand.tree.paths */
+	char *path;       /* of several files, one of several traces in the folder: the common prefix of their
+	                   * paths, with * if that is no folder; else NULL */
+	bool by_prefix;   /* that prefix is no folder */
+	uint32_t cap;     /* of operand.tree.paths */
 	bool holds_input; /* not only sidecars */
 	size_t number;    /* of its operand, from 0 */
 };

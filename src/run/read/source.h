@@ -62,7 +62,7 @@ struct trace_context {
 	struct source_clock {
 		bool any, epoch_known;
 		uint64_t epoch_ns;
-	} clock;      /* likewise, for formats whose inputs have clocks of their own */
+	} clock;      /* that of earlier sources, for formats whose inputs have clocks of their own */
 	void *shared; /* trace_ops.shared_size bytes */
 	bool opened;  /* trace_ops.open was called */
 	/* of the whole trace */
@@ -113,7 +113,7 @@ void trace_context_free(struct trace_context *c);
 /* Returns a list for findings that are reported later. */
 struct finding_list trace_context_list(struct trace_context *c);
 
-/* The id of an arrow of the input (or trace) of this number, which differs from those of others. */
+/* Makes the id of an arrow of the input (or trace) of this number different from ids of other inputs. */
 uint64_t source_flow_id(uint64_t number, uint64_t id);
 
 /* Takes over `in` (NULL: OOM) and finds its format.  Returns false after findings if it cannot be read; close

@@ -141,8 +141,7 @@ struct spread {
 	uint32_t min_track;
 	unsigned start_bits, track_bits;
 	uint32_t descents; /* keys less than their predecessor */
-	uint32_t
-	    far; /* keys less than a key at least FAR_DISTANCE before; without many, few merges suffice */
+	uint32_t far;      /* keys less than a key at least FAR_DISTANCE before: if few, merges suffice */
 };
 
 static unsigned bits_of(uint64_t v)

@@ -15,7 +15,7 @@
 struct order_rule {
 	enum event_order order;
 	bool signed_time; /* ts is a signed number: after --rebase, earlier times wrap around */
-	bool by_part;     /* only by the part of a split, in the high bits of the offset; else stable */
+	bool by_part;     /* by the part of a split alone, in the high bits of the offset; stable */
 };
 
 /* The first bit of the part in event.offset, if events are sorted by part. */
@@ -48,8 +48,8 @@ static inline struct order_key order_key_of(const struct event *e, struct order_
 	};
 }
 
-/* Branch-free, as a branch would be unpredictable: x < y, or x == y and the rest is less, is x < y + 1 or x <
- * y. */
+/* Without a branch, as it would be unpredictable: if a has the lesser inv_dur, it is first of equal x and y,
+ * and x <= y is x < y + 1. */
 static inline bool order_key_less(const struct order_key *a, const struct order_key *b)
 {
 	const uint128 x = (uint128)a->track << 64 | a->start;
@@ -349,8 +349,7 @@ struct sorter_memory;
 struct sorter_load {
 	char *data;
 	uint64_t cap, used;
-	struct order_key
-	    *keys; /* keys_cap of them, and twice as many to sort them; position: place in data */
+	struct order_key *keys; /* 3 * keys_cap: n keys, and scratch for order_sort(); position: in data */
 	uint32_t keys_cap, n;
 	bool in_order;
 };
@@ -377,7 +376,7 @@ struct sorter {
 	struct run_merge merge;
 	bool merges;           /* merge is initialised */
 	struct order_key last; /* ORDER_NESTING: of the last event of the output */
-	uint64_t nequal;       /* ... number of events up to it that have this key */
+	uint64_t nequal;       /* ORDER_NESTING: events of the output so far that have this key */
 };
 
 /* Allocates nothing yet. */

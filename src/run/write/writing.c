@@ -98,7 +98,7 @@ static bool flush(void *ctx, struct chunk *c)
 
 /* ---- copying ---- */
 
-/* Whether a record is the first of an input.  One without bytes is in the one before. */
+/* Whether a record is the first of an input.  A record without bytes is inside the record before it. */
 static bool begins_input(struct writing *w, const struct event *e, struct slice bytes)
 {
 	const bool begins = w->input == 0 || e->offset == 0 || e->offset < w->offset ||

@@ -47,7 +47,7 @@ struct writing {
 	bool copies; /* records of its own format: with the copier, not the writer */
 	void *state; /* of the writer or copier in use */
 	struct writer writer;
-	bool any; /* bytes were put out */
+	bool any; /* some bytes were written */
 	struct copier copier;
 	struct closure *closure; /* of a selection, if the copier states references; or NULL */
 	bool copying;            /* records are copied now; false: surveyed, or not begun */
