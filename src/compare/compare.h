@@ -45,13 +45,13 @@ struct digest_rules {
 	bool no_tracks;
 	bool referred; /* events with EVENT_REFERRED are included */
 	struct event_fields fields;
-	const char *const *more; /* lists of names, or NULL: classes whose events are not included */
+	const char *const *extra_classes; /* lists of names, or NULL: their events are not included */
 };
 
 /* Zero-initialise to start; then `rules` can be set. */
 struct digest {
 	struct digest_rules rules;
-	uint64_t more; /* events of classes in rules.more */
+	uint64_t extra_events; /* events of rules.extra_classes */
 	struct canon canon;
 	struct category_cache category;
 	struct track_identities identities;
@@ -70,7 +70,7 @@ void digest_free(struct digest *d);
 
 struct pending_event {
 	struct event_identity id;
-	struct wide_hash track, own; /* track_identity(), track_own_identity() */
+	struct wide_hash track, own; /* of its track: track_identity(), track_own_identity() */
 	struct wide_hash key;        /* equal for partners */
 	char *packed;                /* event_pack() */
 	uint32_t next, tail; /* chain of equal key.a, ends with PENDING_NONE; tail: valid in its first */
@@ -123,8 +123,8 @@ void by_name_free(struct by_name *t);
  * with all other compared parts equal.  Events without a partner are paired with the most similar ones, and
  * count as changed.  The rest is on one side only.
  *
- * rules.in_step: the next events of both sides are partners if they are equal or the sink accepts the
- * difference; else one of the two has no partner, if the sink accepts that.  No event is pending.
+ * With rules.in_step, the next events of both sides are partners if they are equal or the sink accepts their
+ * difference; else one of them has no partner, if the sink accepts that.  Nothing becomes pending.
  *
  * Memory: events without a partner are kept until their time has passed, at most PENDING_MAX or
  * PENDING_MAX_BYTES of a side.
@@ -151,8 +151,8 @@ struct differ_rules {
 	bool referred;      /* events with EVENT_REFERRED are compared */
 	bool left_out;      /* events of A with EVENT_LEFT_OUT can be missing in B; order is the same */
 	struct event_fields fields[DIFFER_SIDES];
-	unsigned tracks;               /* enum tracks_without */
-	const char *const *more;       /* lists of names, or NULL: classes whose events only B has */
+	unsigned tracks;                  /* enum tracks_without */
+	const char *const *extra_classes; /* lists of names, or NULL: only B has their events */
 	difference_filter *may_differ; /* pairs that it accepts are made first; ctx: of the sink; or NULL */
 };
 
@@ -175,7 +175,7 @@ struct differ_side {
 	struct batch *batch;
 	uint32_t at; /* index of the head, the next event */
 	bool ended;
-	bool identified;          /* id and key are valid; else id.ts and track only */
+	bool identified;          /* all of id, and key, are valid; else only id.ts and track are */
 	struct event_identity id; /* of the head */
 	struct wide_hash track, key;
 	uint64_t events; /* compared */
@@ -199,8 +199,8 @@ struct differ {
 	void *ctx;
 	struct by_name *names;                      /* or NULL */
 	uint64_t same, changed, only[DIFFER_SIDES]; /* pairs, pairs, events */
-	uint64_t more;                              /* events of B of the classes in rules.more */
-	uint64_t full;                              /* times that `pending` of a side was full */
+	uint64_t extra_events;                      /* events of B of rules.extra_classes */
+	uint64_t full;                              /* how often `pending` of a side was full */
 };
 
 /* sink: gets each difference, in order of time; may be NULL. */
@@ -224,7 +224,7 @@ bool field_differences(const struct difference *d, const struct differ_rules *ru
                        void *ctx);
 
 #define ALLOWANCE_PARTS 9 /* bits of enum effect: AFFECTS_TIME to AFFECTS_MORE */
-#define ALLOWANCE_WORDS 7 /* losses with names that the output adds */
+#define ALLOWANCE_LISTS 7 /* losses that add fields, or classes, to the output */
 
 /* The differences of an output that its ledger explains. */
 struct allowance {
@@ -232,13 +232,13 @@ struct allowance {
 	uint64_t events;                /* compared events of the trace */
 	uint64_t tolerance;             /* ns, of times and durations */
 	unsigned tracks;                /* enum tracks_without */
-	const char *added[ALLOWANCE_WORDS + 1]; /* lists of names: fields that the output adds */
-	const char *more[ALLOWANCE_WORDS + 1];  /* lists of names: classes whose events only the output has */
-	uint64_t nmore;                         /* number of these events */
+	/* Lists of names: fields that the output adds; classes whose events only the output has. */
+	const char *added[ALLOWANCE_LISTS + 1], *extra_classes[ALLOWANCE_LISTS + 1];
+	uint64_t extra_events; /* max events of these classes */
 };
 
-/* losses: the losses that the writer declares, for those that always apply and are not counted; ended by an
- * id of NULL; may be NULL.  events: the number of compared events. */
+/* losses: those that the writer declares, of which some always apply without being counted; ended by an id of
+ * NULL; may be NULL.  events: the number of compared events. */
 struct allowance allowance_of(const struct ledger *l, const struct loss *losses, uint64_t events);
 
 /* Returns the parts that may differ in all events, and so need not be compared. */

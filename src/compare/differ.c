@@ -61,7 +61,8 @@ static uint64_t head_time(const struct differ_side *s, uint32_t at)
 /* Returns true for events of classes that only B has. */
 static bool is_only_in_b(const struct differ *d, int which, const struct event *e)
 {
-	return which == DIFFER_B && d->rules.more != NULL && name_lists_contain(d->rules.more, e->cls->name);
+	return which == DIFFER_B && d->rules.extra_classes != NULL &&
+	       name_lists_contain(d->rules.extra_classes, e->cls->name);
 }
 
 static struct wide_hash own_track(const struct differ_side *s)
@@ -199,10 +200,10 @@ static enum differ_status read_head(struct differ *d, int which)
 static bool is_included(struct differ *d, int which, const struct event *e)
 {
 	const bool compared = event_is_compared(e, d->rules.referred),
-	           more = compared && is_only_in_b(d, which, e);
+	           extra = compared && is_only_in_b(d, which, e);
 
-	d->more += more;
-	return compared && !more;
+	d->extra_events += extra;
+	return compared && !extra;
 }
 
 /* Advances a side to its next event, or to its end. */
@@ -243,8 +244,8 @@ static bool heads_may_match(const struct differ *d)
 	       within(a->id.ts, b->id.ts, part_limit(d, PART_TIME));
 }
 
-/* Whether all further events are too late for a pending one, also to be similar: differ_flush()
- * reports it then.  The limit is another tolerance later, so that more events are flushed at once. */
+/* Whether the oldest pending event is too early for all further events, even for a similar partner: after 3
+ * tolerances (differ_flush()), and one more, so that more events are flushed at once. */
 static bool is_late(const struct differ *d, struct pending *p, uint64_t now)
 {
 	uint64_t ts;
@@ -327,7 +328,7 @@ static enum differ_status match_heads(struct differ *d, bool *accepted)
 	return parts != 0 && *accepted ? report_heads(d, parts) : DIFFER_DONE;
 }
 
-/* The head of A can be missing in B.  B has it if other events refer to it: both heads are equal then. */
+/* The head of A was left out.  B has it only if other events refer to it: then both heads are equal. */
 static enum differ_status step_left_out(struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
@@ -374,7 +375,7 @@ static enum differ_status report_and_advance(struct differ *d, int which, bool *
 	return *accepted ? advance(d, which) : status;
 }
 
-/* rules.in_step: the heads are partners if the sink accepts that; else one has no partner. */
+/* rules.in_step: both heads are partners if the sink accepts their difference; else one has no partner. */
 static enum differ_status step_by_position(struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];

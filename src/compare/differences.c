@@ -176,7 +176,8 @@ bool field_differences(const struct difference *d, const struct differ_rules *ru
 
 static void allow_parts(struct allowance *a, unsigned affects, uint64_t count)
 {
-	if ((affects & AFFECTS_TIME) != 0) /* it is missing at one time and additional at another */
+	if ((affects & AFFECTS_TIME) !=
+	    0) /* at its old time the event is missing, at the new one additional */
 		affects |= AFFECTS_MISSING | AFFECTS_MORE;
 	for (unsigned i = 0; i < ALLOWANCE_PARTS; i++) {
 		uint64_t *const left = &a->left[i];
@@ -206,7 +207,7 @@ static void add_names(const char **to, const char *names)
 
 	while (to[n] != NULL)
 		n++;
-	if (names != NULL && n < ALLOWANCE_WORDS)
+	if (names != NULL && n < ALLOWANCE_LISTS)
 		to[n] = names;
 }
 
@@ -216,8 +217,8 @@ static void allow_loss(struct allowance *a, const struct loss *l, uint64_t count
 
 	set_rules(a, l);
 	if (l->adds != NULL && (affects & AFFECTS_MORE) != 0) {
-		add_names(a->more, l->adds);
-		a->nmore += count;
+		add_names(a->extra_classes, l->adds);
+		a->extra_events += count;
 		affects &= ~(unsigned)AFFECTS_MORE;
 	} else if (l->adds != NULL && count >= a->events) { /* each event has added fields */
 		add_names(a->added, l->adds);
@@ -282,6 +283,6 @@ bool allowance_take(struct allowance *a, const struct difference *d)
 		return take_parts(a, AFFECTS_MISSING);
 	if (d->in[DIFFER_A] == NULL)
 		return take_parts(a, AFFECTS_MORE);
-	/* events that remain at one time are paired: one that was left out with one that the output adds */
+	/* the pair may be two events of the same time: one that the output lacks, and one that it adds */
 	return take_parts(a, d->parts) || take_parts(a, AFFECTS_MISSING | AFFECTS_MORE);
 }

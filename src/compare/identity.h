@@ -215,8 +215,8 @@ struct category_cache {
 	struct wide_hash hash;
 };
 
-/* Returns a hash of all parts of an event except the track, for a digest: the scalar ones are a chain, to
- * which the hashes of its fields and its category are added.  fields: as above, not NULL. */
+/* Returns a hash of all parts of an event except the track, for a digest: the scalar parts are hashed one
+ * after the other, and the hashes of fields and category are added.  fields: as above, not NULL. */
 struct wide_hash event_hash(struct canon *c, struct category_cache *m, const struct batch *b,
                             const struct event *e, const struct event_fields *fields);
 
@@ -288,8 +288,8 @@ struct wide_hash track_identity(struct track_identities *t, const struct trace *
  * track T. */
 struct wide_hash track_own_identity(const struct track_identities *t, const struct track *track);
 
-/* Whether tracks of two traces are equal, by track_identity() and their own identities: one trace may lack a
- * T without events, so that "T (2)" is its own track there, and "T (2) (2)" a lane of that. */
+/* Whether tracks of two traces are equal.  Any two of their identities may agree, as one trace may lack a
+ * track T that has no events: there, "T (2)" is a track of its own, and "T (2) (2)" is a lane of it. */
 static inline bool tracks_equal(struct wide_hash a, struct wide_hash own_a, struct wide_hash b,
                                 struct wide_hash own_b)
 {

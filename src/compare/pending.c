@@ -9,8 +9,8 @@
 #include "base/table.h"
 #include "run/sort/sorter.h"
 
-#define MAX_PROBES 64      /* events of one key: hostile traces have very many */
-#define MAX_CHOICES 16     /* events among which a partner is looked for, likewise */
+#define MAX_PROBES 64      /* events of one key that are examined: hostile traces have very many */
+#define MAX_CHOICES 16     /* candidates that are compared with one event, for the same reason */
 #define FIRST_BUFFER 4096U /* bytes */
 
 static char *pack_event(struct pending *p, const struct batch *b, uint32_t i, uint64_t *size)
@@ -236,8 +236,8 @@ static const unsigned run_rounds[] = {
 	0,
 };
 
-/* For a trace and its conversion, where times hardly change.  Pairs as many events as possible.  A writer may
- * change all names, but rarely a phase: of events with equal times, equal phases are paired first. */
+/* For a trace and its conversion: times hardly change, and as many events as possible are paired.  A writer
+ * may change all names, but rarely a phase: of events with equal times, equal phases are paired first. */
 static const unsigned copy_rounds[] = {
 	SAME_TRACK | SAME_NAME | SAME_PHASE | SAME_FIELDS | SAME_TIME | SAME_DURATION,
 	SAME_TRACK | SAME_NAME | SAME_FIELDS | SAME_TIME | SAME_DURATION,
@@ -424,9 +424,9 @@ static enum differ_status run_through(struct differ *d, struct candidates *l, ui
 	return status;
 }
 
-/* Returns a time before which pairs within a few tolerances are complete: an event that moved by a little
- * more than the tolerance is reported as changed then. */
-static uint64_t unpaired_before(const struct differ *d, uint64_t before)
+/* Returns the time up to which events are reported: two tolerances earlier, so that the partner of an event
+ * that moved by little more than the tolerance is known, and the event is reported as changed. */
+static uint64_t report_until(const struct differ *d, uint64_t before)
 {
 	const uint64_t tolerance = d->rules.tolerance;
 
@@ -452,7 +452,7 @@ enum differ_status differ_flush(struct differ *d, uint64_t before)
 	free(l.list[DIFFER_A]);
 	free(l.list[DIFFER_B]);
 	if (status == DIFFER_DONE)
-		status = report_in_order(d, unpaired_before(d, before));
+		status = report_in_order(d, report_until(d, before));
 	return status == DIFFER_DONE && !(pending_compact(p) && pending_compact(q)) ? DIFFER_NO_MEMORY
 	                                                                            : status;
 }

@@ -53,9 +53,9 @@ bool pending_oldest(struct pending *p, uint64_t *ts);
 bool pending_compact(struct pending *p);
 void pending_free(struct pending *p);
 
-/* Reports and removes the pending events of both sides that are earlier than `before` (UINT64_MAX: all), each
- * with the most similar of these of the other side, if there is one.  The last ones stay if such an event can
- * still come: within twice the tolerance. */
+/* Pairs the pending events earlier than `before` (UINT64_MAX: all) with the most similar ones of the other
+ * side, reports them, and removes them.  Events of the last two tolerances stay, as a similar event of the
+ * other side may follow. */
 enum differ_status differ_flush(struct differ *d, uint64_t before);
 
 static inline bool within(uint64_t x, uint64_t y, uint64_t limit)

@@ -122,14 +122,15 @@ static struct digest_track *get_track(struct digest *d, const struct event *e)
 	return &d->tracks[at];
 }
 
-/* Whether the event is included.  Counts the events of classes in rules.more. */
+/* Whether the event is included.  Counts the events of classes in rules.extra_classes. */
 static bool is_included(struct digest *d, const struct event *e)
 {
 	if (!event_is_compared(e, d->rules.referred) || (e->flags & EVENT_LEFT_OUT) != 0)
 		return false;
-	const bool more = d->rules.more != NULL && name_lists_contain(d->rules.more, e->cls->name);
-	d->more += more;
-	return !more;
+	const bool extra =
+	    d->rules.extra_classes != NULL && name_lists_contain(d->rules.extra_classes, e->cls->name);
+	d->extra_events += extra;
+	return !extra;
 }
 
 bool digest_add(struct digest *d, const struct batch *b)

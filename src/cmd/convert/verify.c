@@ -233,7 +233,7 @@ static enum differ_status run_differ(struct verify *v)
 		.left_out = raw,
 		.ignore = allowance_ignore(a) | (raw ? PART_TRACK : 0U),
 		.tracks = a->tracks,
-		.more = a->nmore > 0 ? a->more : NULL,
+		.extra_classes = a->extra_events > 0 ? a->extra_classes : NULL,
 		.may_differ = may_differ,
 		.fields = { [DIFFER_A] = compared_fields(v->c, NULL),
 		            [DIFFER_B] = compared_fields(v->c, a->added) },
@@ -251,8 +251,8 @@ static enum differ_status run_differ(struct verify *v)
 	        .next = next_back, .ctx = v, .trace = pipeline_trace(v->back), .signed_time = signed_time },
 	    v->in_step ? check_allowed : report_difference, v);
 	const enum differ_status status = differ_run(&v->differ);
-	if (v->differ.more > a->nmore)
-		v->refused += v->differ.more - a->nmore;
+	if (v->differ.extra_events > a->extra_events)
+		v->refused += v->differ.extra_events - a->extra_events;
 	differ_free(&v->differ);
 	return status;
 }
@@ -509,7 +509,7 @@ static bool digests_same(struct verify *v, struct digest *back)
 	written->identities.without = back->identities.without = v->allowance.tracks;
 	return digest_end(written, pipeline_trace(v->c->pipeline), &a) &&
 	       digest_end(back, pipeline_trace(v->back), &b) && wide_hash_equal(a, b) &&
-	       written->events == back->events && back->more <= v->allowance.nmore;
+	       written->events == back->events && back->extra_events <= v->allowance.extra_events;
 }
 
 /* Reads the output in constant memory.  *same: its events are equal to those that were written.  Returns
@@ -519,7 +519,9 @@ static bool compare_digests(struct verify *v, bool *same)
 	struct digest back = { .rules = { .no_tracks = pipeline_report(v->c->pipeline).raw,
 		                          .referred = !output_is_copy(v->c),
 		                          .fields = compared_fields(v->c, v->allowance.added),
-		                          .more = v->allowance.nmore > 0 ? v->allowance.more : NULL } };
+		                          .extra_classes = v->allowance.extra_events > 0
+		                                               ? v->allowance.extra_classes
+		                                               : NULL } };
 	const bool ok = digest_back(v, &back);
 
 	*same = ok && v->c->verify.by == VERIFY_DIGEST && digests_same(v, &back);

@@ -133,7 +133,7 @@ static void compare(struct roundtrip *t, struct vocabularies *vocabularies)
 		.sorted = true,
 		.ignore = allowance_ignore(&t->allowance),
 		.tracks = t->allowance.tracks,
-		.more = t->allowance.nmore > 0 ? t->allowance.more : NULL,
+		.extra_classes = t->allowance.extra_events > 0 ? t->allowance.extra_classes : NULL,
 		.fields = { [DIFFER_B] = { .added = t->allowance.added } },
 	};
 	struct differ differ;
@@ -148,7 +148,8 @@ static void compare(struct roundtrip *t, struct vocabularies *vocabularies)
 	            check_difference, t);
 	cr_expect_eq(differ_run(&differ), DIFFER_DONE, "%s, seed %" PRIu64 ": %s", t->format->name, t->seed,
 	             t->found);
-	cr_expect_leq(differ.more, t->allowance.nmore, "%s, seed %" PRIu64, t->format->name, t->seed);
+	cr_expect_leq(differ.extra_events, t->allowance.extra_events, "%s, seed %" PRIu64, t->format->name,
+	              t->seed);
 	differ_free(&differ);
 	pipeline_close(t->back);
 	batch_pool_free(&t->pool);

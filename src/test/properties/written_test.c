@@ -135,7 +135,7 @@ static void compare(const char *path, const struct copied *out, const char *writ
 		.ignore = allowance_ignore(&c.allowance) |
 		          (dialect != NULL && is_row(to, ROW_RENAMES) ? (unsigned)PART_FIELDS : 0),
 		.tracks = c.allowance.tracks,
-		.more = c.allowance.nmore > 0 ? c.allowance.more : NULL,
+		.extra_classes = c.allowance.extra_events > 0 ? c.allowance.extra_classes : NULL,
 		.fields = { [DIFFER_B] = { .added = c.allowance.added } },
 	};
 
@@ -146,7 +146,8 @@ static void compare(const char *path, const struct copied *out, const char *writ
 	    differ, &rules, (struct differ_source){ .next = next, .ctx = a, .trace = pipeline_trace(a->p) },
 	    (struct differ_source){ .next = next, .ctx = b, .trace = pipeline_trace(b->p) }, take, &c);
 	cr_expect_eq(differ_run(differ), DIFFER_DONE, "%s as %s: %s", path, to->name, b->found);
-	cr_expect_leq(differ->more, c.allowance.nmore, "%s as %s: more events", path, to->name);
+	cr_expect_leq(differ->extra_events, c.allowance.extra_events, "%s as %s: more events", path,
+	              to->name);
 	differ_free(differ);
 	close_side(a);
 	close_side(b);
