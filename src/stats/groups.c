@@ -323,8 +323,7 @@ void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, co
 }
 
 /* The product of the fields: 0 if one is missing, negative or no integer, or the product has more than 64
- * bits.  A span that lacks the first field is no sign that spans of the trace have bytes: a reader may give
- * no fields then, or others that are of no use here. */
+ * bits.  Only a span with the first field sets s->has_bytes: all spans of a trace may lack it. */
 static uint64_t bytes_in(struct stats *s, const struct plan_bytes *bytes, const struct batch *b,
                          const struct event *e)
 {

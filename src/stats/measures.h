@@ -332,7 +332,8 @@ struct self_track {
 	bool by_start, by_end; /* these spans are in this order */
 	struct self_block *blocks;
 	uint32_t nblocks, blocks_cap;
-	uint32_t nblocks_counted, cap_counted; /* that the sums of self_times include */
+	uint32_t nblocks_counted,
+	    cap_counted; /* nblocks and blocks_cap, as added to the sums of self_times */
 };
 
 struct self_item;

@@ -1,5 +1,5 @@
-/* Self and total time of spans by name (parts.h): spans are collected per track and evaluated together when
- * the track's capacity is used up, or at the end.  Spans in order that nest are evaluated with a stack;
+/* Self and total time of spans by name (measures.h): spans are collected per track and evaluated together
+ * when the track's capacity is used up, or at the end.  Spans in order that nest are evaluated with a stack;
  * those that overlap in part with stacks of runs, and if spans are inside too many of them, with a segment
  * tree (self_tree.c).  Evaluated spans are dropped; blocks remember the time that they cover. */
 #include <assert.h>
@@ -21,7 +21,7 @@ struct self_stretch {
 	uint64_t count;
 };
 
-/* A later span of the name and track that contains dropped ones makes these recursive. */
+/* The dropped spans of a name and track: a later span that contains them makes them recursive. */
 struct self_piece {
 	struct self_stretch before, now; /* dropped before the evaluation, and in it */
 	uint32_t evaluation;
@@ -236,8 +236,8 @@ INLINE void find_next(struct nesting *w, const struct self_track *k, bool backwa
 	}
 }
 
-/* Passes the blocks before x; NULL: after the last span, those inside spans, and in order of time all.
- * Returns false if a block is only partly inside a span. */
+/* Passes the blocks before x.  x NULL: those after the last span begins: forwards all, backwards only those
+ * inside spans.  Returns false if a block is only partly inside a span. */
 INLINE bool nest_blocks(struct nesting *w, struct self_times *t, const struct self_track *k,
                         const struct self_item *x, bool backwards)
 {
@@ -261,9 +261,9 @@ INLINE bool nest_blocks(struct nesting *w, struct self_times *t, const struct se
 	return true;
 }
 
-/* Sets self[] of all spans if they and the blocks nest.  When spans that end by `time` are dropped (time 0:
- * none), the first *rest blocks remain, which are before all spans, and the *nleft ones that left[] gets.
- * Returns false if two overlap in part, or a span is inside a block.  Inlined twice, with a constant
+/* Sets self[] of all spans if they and the blocks nest.  Also finds the blocks that remain when the spans
+ * that end by `time` (0: none) are dropped: the first *rest blocks, which precede all spans, then *nleft in
+ * left[]. Returns false if two overlap in part, or a span is inside a block.  Inlined twice, with a constant
  * direction. */
 INLINE bool nest_spans(struct self_times *t, const struct self_track *k, uint64_t time, bool backwards,
                        uint32_t *rest, uint32_t *nleft)

@@ -1,4 +1,4 @@
-/* Self times of spans with any overlaps (parts.h): a walk over a segment tree of times for each span, in
+/* Self times of spans with any overlaps (measures.h): a walk over a segment tree of times for each span, in
  * O(log n), for tracks on which too many spans overlap in part. */
 #include "stats/measures.h"
 

@@ -276,7 +276,7 @@ struct stats {
 	struct tally classes;        /* records by class, of several traces */
 	bool joint;                  /* of several traces: all values of keys are texts */
 	bool of_portions;            /* the merged tables are of portions of one trace, without counters */
-	bool joins_tracks;           /* for a joint table: equal names of tracks stay equal */
+	bool joins_tracks;           /* for a joint table: tracks of equal names are one value of a key */
 	bool overflowed;             /* joint: a count or a sum is too large, and stays at its limit */
 	struct stats_tables *tables; /* borrowed; NULL: none */
 	uint64_t events;
@@ -423,7 +423,7 @@ struct span_row {
 	union {
 		struct slice values[GROUP_KEYS_MAX]; /* of the keys of stats.by */
 		struct {
-			struct slice name, category; /* without them */
+			struct slice name, category; /* without keys */
 		};
 	};
 	const struct span_group *group;
@@ -447,7 +447,7 @@ static inline bool span_row_waits(const struct span_row *row)
 struct tally_row {
 	union {
 		struct slice values[GROUP_KEYS_MAX]; /* of the keys of stats.by */
-		struct slice name;                   /* without them */
+		struct slice name;                   /* without keys */
 	};
 	uint64_t count;
 	uint32_t number; /* of the name or group, or NAMES_OTHER */
@@ -484,9 +484,8 @@ struct span_columns {
 	unsigned n;
 	struct span_column_row {
 		enum span_column what;
-		uint32_t
-		    number;   /* of SPAN_QUANTILE: the quantile, in millionths; of SPAN_DECADE: its number */
-		uint8_t drop; /* columns.h */
+		uint32_t number; /* SPAN_QUANTILE: in millionths; SPAN_DECADE: number of the decade */
+		uint8_t drop;    /* columns.h */
 		char head[GROUP_KEY_MAX];
 	} list[SPAN_COLUMNS_MAX], sort_by;
 	unsigned sort; /* 0: by sort_by; SPAN_SORT_KEYS + i: by the i-th key, ascending */

@@ -27,8 +27,8 @@ void noise_ranks(uint64_t n, uint32_t quantile, double alpha, uint64_t *low, uin
 
 double noise_rank_test(const double *a, size_t n, const double *b, size_t m);
 
-/* NOISE_ALPHA is that of each bound: an interval holds for 99 % of a quantile,
- * for 98 % of a ratio at least. */
+/* The probability that the true value is beyond one bound of its interval: the interval of a quantile holds
+ * with 99 %, that of a ratio with at least 98 %. */
 #define NOISE_ALPHA 0.005
 #define NOISE_RUNS 3           /* min runs of each side for the rank test */
 #define NOISE_SIGNIFICANT 0.05 /* of the rank test */

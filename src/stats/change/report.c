@@ -145,7 +145,7 @@ static void put_side(struct text *t, const struct change_view *v, int side)
 	text_free(&line);
 }
 
-static void put_what_noise_is(struct text *t, const struct change_view *v)
+static void put_noise_note(struct text *t, const struct change_view *v)
 {
 	const struct change *const c = v->change;
 	struct text line = { .p = NULL };
@@ -242,7 +242,7 @@ bool change_text(struct text *t, const struct change_view *v)
 		            v->width);
 	if (shown > 0 && v->form != FORM_MARKDOWN)
 		text_char(t, '\n');
-	put_what_noise_is(t, v);
+	put_noise_note(t, v);
 	return !t->failed;
 }
 

@@ -24,7 +24,7 @@ struct share_track {
 };
 
 struct share_period {
-	uint64_t from, to, given; /* given: time of the event at which it was added, at least `to` */
+	uint64_t from, to, added_at; /* added_at: time of the event at which it was added, at least `to` */
 	uint32_t process, whole, name;
 	bool part; /* of a track that is a part of another */
 };
@@ -74,13 +74,13 @@ static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t 
 	}
 	k->worked = true;
 	k->gap_from = to;
-	h->ring[h->given++ % SHARE_RING] = (struct share_period){ from,
-		                                                  to,
-		                                                  h->now,
-		                                                  track_process(track)->index,
-		                                                  whole_of(track),
-		                                                  (uint32_t)(what >> 1),
-		                                                  track->is_child };
+	h->ring[h->nperiods++ % SHARE_RING] = (struct share_period){ from,
+		                                                     to,
+		                                                     h->now,
+		                                                     track_process(track)->index,
+		                                                     whole_of(track),
+		                                                     (uint32_t)(what >> 1),
+		                                                     track->is_child };
 }
 
 void share_begin(struct share_table *h, struct arena *text, uint64_t gaps)
@@ -108,8 +108,8 @@ static bool is_longer(const struct share_name *a, const struct share_name *b)
 	return a->ns != b->ns ? a->ns > b->ns : a->name < b->name;
 }
 
-/* Finds the names that were busy longest on other tracks in a gap.  process: only on its tracks; NULL: on all
- * but parts, such as states of threads, which say "running" of each.  Returns their number. */
+/* Finds the names that were busy longest on other tracks in a gap; returns their number.  process: only its
+ * tracks count; NULL: all do, except parts: the states of threads would only say "running". */
 static unsigned busy_meanwhile(struct share_table *h, const struct share_gap *gap,
                                const struct track *process, struct share_name longest[SHARE_SHOWN])
 {
@@ -128,9 +128,9 @@ static unsigned busy_meanwhile(struct share_table *h, const struct share_gap *ga
 	}
 	if (!any)
 		return 0;
-	for (uint64_t i = 0; i < SHARE_LOOKS && i < h->given && i < SHARE_RING; i++) {
-		const struct share_period *const p = &h->ring[(h->given - 1 - i) % SHARE_RING];
-		if (p->given < gap->from)
+	for (uint64_t i = 0; i < SHARE_LOOKS && i < h->nperiods && i < SHARE_RING; i++) {
+		const struct share_period *const p = &h->ring[(h->nperiods - 1 - i) % SHARE_RING];
+		if (p->added_at < gap->from)
 			break;
 		const uint64_t from = p->from > gap->from ? p->from : gap->from,
 		               to = p->to < gap->to ? p->to : gap->to;
@@ -168,7 +168,7 @@ static bool add_gap(struct share_table *h, const struct share_gap *gap)
 	uint128 ns = 0;
 	for (unsigned i = 0; i < n; i++)
 		ns += names[i].ns;
-	/* what the streams of a GPU, or a rank of one thread, wait for is elsewhere */
+	/* streams of a GPU, and ranks of one thread, wait for other processes */
 	if (h->several && ns < item.length / 2)
 		n = busy_meanwhile(h, gap, NULL, names);
 	return longest_add(&h->gaps, gap->track->index, item, SLICE_LIT(""), SLICE_LIT(""),

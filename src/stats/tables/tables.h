@@ -110,7 +110,7 @@ struct share_table {
 	bool several;                /* other processes than `process` have spans, too */
 	const struct track *process; /* the first one that has spans */
 	struct share_period *ring;   /* the last busy periods */
-	uint64_t given;              /* busy periods so far */
+	uint64_t nperiods;           /* busy periods so far */
 	uint128 *meanwhile;          /* ns by name, for the current gap; else 0 */
 	struct share_gap *found;     /* gaps that ended at the current event */
 	uint32_t nfound, found_cap;
