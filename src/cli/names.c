@@ -453,7 +453,8 @@ static bool check_spelling(struct run_names *n)
 			return options_mistake(o, "the name of the %s is empty", n->list[i].role);
 	}
 	return standard <= 1 ||
-	       options_mistake(o, "standard input (-) is named %zu times; it can be read once", standard);
+	       options_mistake(o, "standard input (-) is named %zu times; it can be read only once",
+	                       standard);
 }
 
 bool run_names_end(struct run_names *n)

@@ -42,7 +42,7 @@ static bool add_choice(struct policy_options *p, struct options *o, const char *
 	if (fits)
 		return true;
 	return options_unknown(o, rule_nearest_name(glob), "tracetool rules lists them",
-	                       "%s: no rule fits %s", option, show_path(&shown, glob));
+	                       "%s: no rule matches %s", option, show_path(&shown, glob));
 }
 
 bool policy_select(void *policy_options, struct options *o, const char *glob)
@@ -246,7 +246,7 @@ static bool find_entry(struct policies *p, struct options *o, const struct trace
 		return options_no_memory(o);
 	if (error != 0) {
 		o->status = STATUS_UNREADABLE;
-		return say_of(trace_group_path(trace), "its policy cannot be looked for: %s",
+		return say_of(trace_group_path(trace), "the search for its policy failed: %s",
 		              strerror(error));
 	}
 	if (path != NULL)

@@ -141,7 +141,7 @@ const struct cmd_option select_option_rows[] = {
 	{ "since", "TIME", "events from TIME on: 1500000 (ns), 12.5ms, +1.5s, -2s, 50%, 2026-11-22T08:30Z",
 	  TO_SELECT(TAKES_SINCE) },
 	{ "until", "TIME", "events before TIME", TO_SELECT(TAKES_UNTIL) },
-	{ "edges", "clip|keep|drop", "what becomes of spans that cross an end of the window (default: clip)",
+	{ "edges", "clip|keep|drop", "treatment of spans that cross an end of the window (default: clip)",
 	  TO_SELECT(TAKES_EDGES) },
 	{ "name", "GLOB,...", "events of these names (* stands for any text)", TO_SELECT(SELECT_NAME) },
 	{ "category", "GLOB,...", "events of these categories", TO_SELECT(SELECT_CATEGORY) },
@@ -157,7 +157,7 @@ const struct cmd_option select_option_rows[] = {
 	  TO_SELECT(SELECT_WHERE) },
 	{ "no-waiting", NULL, "no spans in which a thread waits: parked workers, barriers",
 	  TO_SELECT(SELECT_WAITING) },
-	{ "not", NULL, "inverts the next option: --not --name idle", TO_SELECT(TAKES_NOT) },
+	{ "not", NULL, "invert the next option: --not --name idle", TO_SELECT(TAKES_NOT) },
 	{ "fail-on-empty", NULL, "exit status 1 if no event is selected", TO_SELECT(TAKES_FAIL_ON_EMPTY) },
 	{ .name = NULL },
 };
@@ -267,7 +267,7 @@ bool select_options_take(struct select_options *s, struct options *o, const stru
 
 	s->invert = row->at == TAKES_NOT;
 	if (inverted && row->at >= SELECT_KINDS && !s->invert)
-		return options_mistake(o, "--not does not go with --%s", row->name);
+		return options_mistake(o, "--not cannot invert --%s", row->name);
 	switch (row->at) {
 	case TAKES_NOT:
 		return true;

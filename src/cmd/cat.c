@@ -176,7 +176,7 @@ struct cat {
 };
 
 static const struct cmd_option own[] = {
-	{ "hex", NULL, "the bytes of each record below it", 'x', TO_FLAG(struct cat, hex) },
+	{ "hex", NULL, "show the bytes of each record below it", 'x', TO_FLAG(struct cat, hex) },
 	{ "limit", "N", "stop after N records (default: 0, all)", 'n', TO_LIMIT(struct cat, limit) },
 	{ "at", "OFFSET", "show the record at this byte, and with -n the next ones", 0,
 	  TO_NUMBER(struct cat, at) },

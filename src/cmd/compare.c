@@ -77,13 +77,12 @@ static bool set_min_time(void *run, struct options *o, const char *arg)
 }
 
 static const struct cmd_option own[] = {
-	{ "new", "FILE", "a run of the new side, as are all operands after it", 0, OPTION_CALL,
+	{ "new", "FILE", "a run of the new side, like all operands after it", 0, OPTION_CALL,
 	  .set = set_new },
 	ROW_BY(struct compare, words_by),
-	{ "map", "FILE", "names of the old side, and what they are on the new side (YAML: old: new)", 0,
+	{ "map", "FILE", "map of names from the old side to the new side (YAML: old: new)", 0,
 	  TO_TEXT(struct compare, map_path) },
-	{ "ignore-lines", NULL,
-	  "names that are locations, src/main.rs:115:9, are compared without line and column", 0,
+	{ "ignore-lines", NULL, "ignore line and column in names that are locations, src/main.rs:115:9", 0,
 	  TO_FLAG(struct compare, ignore_lines) },
 	{ "min-change", "N%", "ignore changes smaller than N percent (default: 5%)", 0, OPTION_CALL,
 	  .set = set_min_change },
@@ -160,7 +159,7 @@ static bool divide(struct compare *c, size_t nafter_dashes)
 		                                   : "where does the new side begin? Write OLD ... -- "
 		                                     "NEW ..., or OLD ... --new NEW ...");
 	if (old > CHANGE_RUNS_MAX || all - old > CHANGE_RUNS_MAX)
-		return options_mistake(o, "takes %d runs of a side at most", CHANGE_RUNS_MAX);
+		return options_mistake(o, "takes at most %d runs of a side", CHANGE_RUNS_MAX);
 	c->runs = calloc(all, sizeof *c->runs);
 	c->paths = calloc(all, sizeof *c->paths);
 	c->run_of = calloc(all, sizeof *c->run_of);

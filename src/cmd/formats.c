@@ -121,8 +121,8 @@ static void put_pair_text(struct text *t, const struct format *from, const struc
 	            count(to->losses, from, to) == 0 ? " nothing," : "");
 	put_kinds(&output, to->losses, from, to);
 	columns_print(&output, t, width);
-	text_wrap(t, slice_str("and whatever the output, limits of memory and damage to the input can cost"),
-	          0, 0, width);
+	text_wrap(t, slice_str("and in any output, because of memory limits or damage to the input"), 0, 0,
+	          width);
 	text_char(t, '\n');
 	put_kinds(&way, engine_losses, from, to);
 	columns_print(&way, t, width);

@@ -345,7 +345,7 @@ static bool add_against(void *run, struct options *o, const char *arg)
 	struct report_run *const r = run;
 
 	if (r->nagainst == MAX_AGAINST)
-		return options_mistake(o, "--against is given at most %d times", MAX_AGAINST);
+		return options_mistake(o, "--against may be given at most %d times", MAX_AGAINST);
 	r->against[r->nagainst++] = arg;
 	return true;
 }

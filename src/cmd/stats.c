@@ -240,7 +240,7 @@ static bool check_tables(struct stats_run *s)
 		return options_mistake(
 		    o, "--min-dur and --max-dur are for spans: --flows counts arrows of any delay");
 	if (s->tables.share && s->by.n > 0 && (s->by.n > 1 || s->by.columns[0].key != GROUP_BY_THREAD))
-		return options_mistake(o, "--share is by track: --by thread is all that it takes");
+		return options_mistake(o, "--share is by track: it takes no --by other than thread");
 	if (s->words_overlap != NULL && !overlap_parse(overlap, s->words_overlap))
 		return options_takes(o, "--overlap", "two patterns A,B, each GLOB or category:GLOB",
 		                     s->words_overlap);
@@ -265,7 +265,7 @@ static bool check_tables(struct stats_run *s)
 	if (s->tables.gaps > SHARE_GAPS_MAX)
 		return options_mistake(o, "--gaps is at most %d", SHARE_GAPS_MAX);
 	if (s->form == FORM_CSV && stats_tables_count(&s->tables) > 1)
-		return options_mistake(o, "comma-separated values have one table at a time");
+		return options_mistake(o, "CSV takes one table at a time");
 	return check_options_of_spans(s);
 }
 

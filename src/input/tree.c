@@ -124,7 +124,7 @@ void input_passed_report(const struct input_passed *p, struct input_tree *t, con
 	snprintf(why, sizeof why,
 	         "left out: archives and files of other packers in it (%zu), files whose suffix is not in "
 	         "lower case (%zu); the first is "
-	         "%s; name them to have them read, unpacked if they lie in an archive",
+	         "%s; name them to read them, unpacked if they are in an archive",
 	         p->archives, p->upper, p->first);
 	input_tree_add_problem(t, path, INPUT_PASSED, why);
 }
@@ -269,7 +269,7 @@ static void check_search(struct walk *w, const char *path, size_t entries)
 	snprintf(self, size, "%s/.", path);
 	if (entries > 0 && stat(self, &st) != 0 && errno == EACCES) {
 		w->closed = true;
-		snprintf(why, sizeof why, "its %zu entr%s cannot be looked at (no x permission): %s", entries,
+		snprintf(why, sizeof why, "its %zu entr%s cannot be examined (no x permission): %s", entries,
 		         entries == 1 ? "y" : "ies", strerror(EACCES));
 		add_problem(w, path, INPUT_DENIED, why);
 	}
@@ -318,7 +318,7 @@ static void report_left_out(struct walk *w, const char *folder)
 		return;
 	snprintf(why, sizeof why,
 	         "left out: links that lead out of the directory (%zu), directories on other file systems "
-	         "(%zu); the first is %.300s; name them to have them read",
+	         "(%zu); the first is %.300s; name them to read them",
 	         w->nlinks, w->nmounts, w->first_out);
 	add_problem(w, folder, INPUT_ELSEWHERE, why);
 }

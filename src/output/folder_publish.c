@@ -34,9 +34,8 @@ enum { READ_STEP = 64 << 10, LIST_MAX = 64 << 20 /* bytes */, SUM_DIGITS = 16 };
 
 static const struct folder_wrong nothing = { .error = 0 };
 static const struct folder_wrong no_memory = { .error = ENOMEM };
-static const struct folder_wrong no_list = {
-	.text = NOT_REPLACED("has no list " OUTPUT_FOLDER_LIST " that would tell that tracetool wrote it")
-};
+static const struct folder_wrong no_list = { .text = NOT_REPLACED("has no list " OUTPUT_FOLDER_LIST
+	                                                          ", so tracetool may not have written it") };
 static const struct folder_wrong bad_list = { .text =
 	                                          NOT_REPLACED(ITS_LIST "is not as tracetool writes it") };
 static const struct folder_wrong not_listed = { .text = NOT_REPLACED(ITS_LIST

@@ -192,7 +192,7 @@ static bool read_row(struct baseline_draft *d, const struct json_token *v, enum 
 	if (r.name.p == NULL)
 		return set_mistake(d, v->p, "a row has no name: stats --by of a baseline needs the key name");
 	if (d->nrows++ == BASELINE_MAX_ROWS)
-		return set_mistake(d, v->p, "from here on it has more rows than a baseline may have");
+		return set_mistake(d, v->p, "it has more rows than a baseline may have, from here on");
 	if (r.category.p == NULL)
 		r.category = SLICE_LIT("");
 	char space[1024];
@@ -325,7 +325,7 @@ static struct policy_baseline *parse_report(struct slice text, struct findings *
 	*no_memory = b->failed;
 	if (d.wrong != NULL && !b->failed)
 		report_mistake(findings, text, d.at,
-		               fault != NULL ? "the file is no JSON from here on: " : "", d.wrong);
+		               fault != NULL ? "the file is not JSON from here on: " : "", d.wrong);
 	if (d.wrong == NULL && !b->failed)
 		return b;
 	baseline_free(b);

@@ -167,9 +167,9 @@ static bool report_no_rule(struct policy_draft *d, const struct yaml_node *node,
 	                                ? rule_nearest_name(rules.p)
 	                                : NULL;
 	if (nearest != NULL)
-		return yaml_bad(&d->yaml, node, "%s: no rule fits %s; did you mean %s?", key,
+		return yaml_bad(&d->yaml, node, "%s: no rule matches %s; did you mean %s?", key,
 		                quoted(&q, rules), nearest);
-	return yaml_bad(&d->yaml, node, "%s: no rule fits %s; tracetool rules lists them", key,
+	return yaml_bad(&d->yaml, node, "%s: no rule matches %s; tracetool rules lists them", key,
 	                quoted(&q, rules));
 }
 
@@ -262,8 +262,7 @@ static bool check_below(struct policy_draft *d, const struct yaml_node *node, co
 	const char *const mistake = below_mistake(path);
 
 	return mistake == NULL ||
-	       yaml_bad(&d->yaml, node, "%s lies below the directory of the policy; of this name, %s", what,
-	                mistake);
+	       yaml_bad(&d->yaml, node, "%s must be below the directory of the policy: %s", what, mistake);
 }
 
 static bool check_report(struct policy_draft *d, const struct yaml_node *node, struct slice name)

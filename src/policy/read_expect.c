@@ -130,7 +130,7 @@ static void check_statistic(struct policy_draft *d, const struct yaml_node *node
 
 	k->of_values = counters && s != STATISTIC_COUNT && s != STATISTIC_RATE;
 	if (k->series.p != NULL && !k->of_values)
-		yaml_bad(&d->yaml, node, "series goes with a statistic of the values of counters");
+		yaml_bad(&d->yaml, node, "series needs a statistic of the values of counters");
 	if (s == STATISTIC_COUNT || s == STATISTIC_RATE)
 		return;
 	if (k->who.kinds == 1U << KIND_INSTANT ||
@@ -200,13 +200,13 @@ static void read_budget(struct policy_draft *d, const struct yaml_node *node, st
 		yaml_bad(&d->yaml, node, "a budget has no %s",
 		         k->statistic_name == NULL ? "statistic" : "name, category or thread");
 	else if (!k->absolute && !k->relative)
-		yaml_bad(&d->yaml, node, "a budget has a limit, or a tolerance to the baseline, or both");
+		yaml_bad(&d->yaml, node, "a budget needs a limit, a tolerance to the baseline, or both");
 	else if (k->relative && (k->group != GROUP_NAME || k->who.thread.p != NULL))
-		yaml_bad(
-		    &d->yaml, node,
-		    "a baseline knows names of whole traces: a tolerance goes with no thread and no group");
+		yaml_bad(&d->yaml, node,
+		         "a baseline has one value for each name of a trace: a tolerance excludes thread and "
+		         "group");
 	else if (b.floor != NULL && !k->relative)
-		yaml_bad(&d->yaml, b.floor, "min-count and min-time go with a tolerance");
+		yaml_bad(&d->yaml, b.floor, "min-count and min-time need a tolerance");
 	if (d->yaml.mistakes == mistakes)
 		finish_who(d, node, k);
 	if (d->yaml.mistakes == mistakes && k->absolute)
@@ -258,7 +258,7 @@ static bool read_events(struct policy_draft *d, const struct yaml_node *node, co
 		if (item->kind == NODE_SCALAR)
 			policy_pattern(d, item, "name", &e->who.name);
 		else if (POLICY_MAP(d, item, "an event", keys, e) && !policy_who_stated(&e->who))
-			yaml_bad(&d->yaml, item, "an event has a name, a category or a thread");
+			yaml_bad(&d->yaml, item, "an event needs a name, a category or a thread");
 	}
 	return true;
 }

@@ -95,15 +95,15 @@ static void put_notes(struct text *t, const struct stats_view *v)
 	         of_all ? "spans of the whole trace are incomplete: begin or end lies outside it"
 	                : "spans are incomplete: begin or end lies outside the trace");
 	put_note(t, v, s->times.inexact,
-	         "span lies around or across spans that are remembered together: total and self times may "
+	         "span contains or overlaps spans that were already added up: total and self times may "
 	         "not be exact",
-	         "spans lie around or across spans that are remembered together: total and self times may "
+	         "spans contain or overlap spans that were already added up: total and self times may "
 	         "not be exact");
 	if (s->times.inexact > s->events / 100)
-		put_words(
-		    t, v,
-		    "  so many, perhaps because its files name the same threads; statistics of each file, "
-		    "added up with --merge, keep these apart");
+		put_words(t, v,
+		          "  there may be so many because files of the trace name the same threads; "
+		          "statistics of each file, "
+		          "added up with --merge, keep these apart");
 	put_note(t, v, s->series.late,
 	         "value of a counter is too far out of order: its mean over time may not be exact",
 	         "values of counters are too far out of order: means over time may not be exact");

@@ -162,7 +162,7 @@ static const struct cmd_option own[] = {
 	  TO_FLAG(struct convert, anonymise.anonymise.hide_numbers) },
 	{ "shift-time", NULL, "with --anonymise: shift all times by an amount derived from the key", 0,
 	  TO_FLAG(struct convert, anonymise.shift_time) },
-	{ "skip-existing", NULL, "do nothing if the output is there already", 0,
+	{ "skip-existing", NULL, "do nothing if the output already exists", 0,
 	  TO_FLAG(struct convert, skip_existing) },
 	{ "verify", NULL, "read the output back and compare it before it gets its name", 0,
 	  TO_FLAG(struct convert, verify.wanted) },
@@ -264,7 +264,7 @@ static bool opened(void *ctx, const struct source *s)
 	if (c->writing.begun || (c->split.nouts > 0 && c->split.outs[0].writing.begun))
 		return true;
 	if (c->raw && (c->to->writer->modes & WRITER_RAW) == 0 && s->format != c->to) {
-		say("--raw: the input is in format %s, %s cannot hold its records", s->format->name,
+		say("--raw: the input is in format %s; %s cannot hold its records", s->format->name,
 		    c->to->name);
 		c->status = STATUS_USAGE;
 		return false;

@@ -153,9 +153,7 @@ bool convert_split_check(struct convert *c)
 	for (size_t i = 0; i < c->nin; i++)
 		if (!input_is_named(c->in[i]))
 			return options_mistake(
-			    o,
-			    "splitting reads the input several times, %s can be read once: name a "
-			    "file",
+			    o, "--split reads the input several times; %s can be read only once: name a file",
 			    strcmp(c->in[i], "-") == 0 ? "standard input" : show_path(&shown, c->in[i]));
 	return true;
 }

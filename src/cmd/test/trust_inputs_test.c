@@ -121,7 +121,7 @@ Test(trust, folders_without_permissions)
 	cr_expect_eq(t.n, 1);
 	cr_expect_eq(t.nproblems, 3);
 	expect_problem(&t, "/listed",
-	               "its 2 entries cannot be looked at (no x permission): Permission denied");
+	               "its 2 entries cannot be examined (no x permission): Permission denied");
 	expect_problem(&t, "/listed/b.htdump", "Permission denied");
 	expect_problem(&t, "/closed", "Permission denied");
 	input_tree_free(&t);

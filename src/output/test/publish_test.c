@@ -12,8 +12,7 @@
 TestSuite(folder_replace, .init = folder_make, .fini = folder_remove);
 
 #define NOT_OURS "exists, and its list .tracetool-files does not name all that is in it: not replaced"
-#define NO_LIST                                                                                              \
-	"exists, and has no list .tracetool-files that would tell that tracetool wrote it: not replaced"
+#define NO_LIST "exists, and has no list .tracetool-files, so tracetool may not have written it: not replaced"
 #define BAD_LIST "exists, and its list .tracetool-files is not as tracetool writes it: not replaced"
 #define CHANGED "exists, and a file in it is not as its list .tracetool-files tells: not replaced"
 

@@ -47,13 +47,13 @@ static const struct {
 	{ "@zzz: a", "unknown-key", "a policy has no key \"zzz\"" },
 	{ "select: '*'\n@select: '*'", "syntax", "duplicate key \"select\"" },
 	{ "select: @input/mising", "bad-value",
-	  "select: no rule fits \"input/mising\"; did you mean input/missing?" },
+	  "select: no rule matches \"input/mising\"; did you mean input/missing?" },
 	{ "ignore: ['input/*', @nothing/x]", "bad-value",
-	  "ignore: no rule fits \"nothing/x\"; tracetool rules lists" },
+	  "ignore: no rule matches \"nothing/x\"; tracetool rules lists" },
 	{ "level: @error", "bad-value", "level is a mapping of rules to levels" },
 	{ "level: {'*': @fatal}", "bad-value",
 	  "a level is one of note, warning, limit, error, not \"fatal\"" },
-	{ "level: {@inputs: note}", "bad-value", "level: no rule fits \"inputs\"" },
+	{ "level: {@inputs: note}", "bad-value", "level: no rule matches \"inputs\"" },
 	{ "fail-level: @no", "bad-value",
 	  "fail-level is one of note, warning, limit, error, never, not \"no\"" },
 	{ "exit-zero: @yes", "bad-value", "exit-zero is one of false, true, not \"yes\"" },
@@ -61,9 +61,9 @@ static const struct {
 	{ "threads: @0", "bad-value", "threads is a number of at least 1" },
 	{ "baseline: @[a]", "bad-value", "baseline is a text, not a list" },
 	{ "report: @sarf", "bad-value", "a report is one of auto, text, gcc, json" },
-	{ "report: [text, @json=/etc/x]", "bad-value", "lies below the directory of the policy" },
-	{ "report: @json=a/../../b", "bad-value", "lies below the directory of the policy" },
-	{ "report: @json=", "bad-value", "lies below the directory of the policy" },
+	{ "report: [text, @json=/etc/x]", "bad-value", "must be below the directory of the policy" },
+	{ "report: @json=a/../../b", "bad-value", "must be below the directory of the policy" },
+	{ "report: @json=", "bad-value", "must be below the directory of the policy" },
 	{ "overrides: @a", "bad-value", "overrides is a list of at most 32 mappings" },
 	{ "overrides:\n  - @fail-level: note", "bad-value", "an override has no paths" },
 	{ "overrides:\n  - paths: a\n    @report: text", "unknown-key",
@@ -73,7 +73,7 @@ static const struct {
 	{ "overrides: [{paths: @[]}]", "bad-value", "paths is an empty list" },
 	{ "expect: {@event: []}", "unknown-key", "expect has no key \"event\"; did you mean events?" },
 	{ "expect: {events: @a}", "bad-value", "events is a list" },
-	{ "expect: {events: [@{count: 1}]}", "bad-value", "an event has a name, a category or a thread" },
+	{ "expect: {events: [@{count: 1}]}", "bad-value", "an event needs a name, a category or a thread" },
 	{ "expect: {events: [{name: @''}]}", "bad-value", "name is empty" },
 	{ "expect: {events: [{name: a, count: @-1}]}", "bad-value",
 	  "count is a whole number such as 20, not \"-1\"" },
@@ -96,7 +96,7 @@ static const struct {
 	{ "budgets: @{}", "bad-value", "budgets is a list" },
 	{ "budgets: [@{name: a, limit: 1s}]", "bad-value", "a budget has no statistic" },
 	{ "budgets: [@{statistic: p50, limit: 1s}]", "bad-value", "a budget has no name" },
-	{ "budgets: [@{name: a, statistic: p50}]", "bad-value", "a budget has a limit, or a tolerance" },
+	{ "budgets: [@{name: a, statistic: p50}]", "bad-value", "a budget needs a limit, a tolerance" },
 	{ "budgets: [{name: a, statistic: @q95, limit: 1s}]", "bad-value",
 	  "statistic is one of p50, p90, p99, max" },
 	{ "budgets: [{name: a, statistic: p50, limit: @5}]", "bad-value",
@@ -245,7 +245,7 @@ Test(policy_mistakes, limits)
 	expect_list("overrides: [", "{paths: p$},", POLICY_MAX_OVERRIDES, "]", NULL);
 	expect_list("overrides: [", "{paths: p$},", POLICY_MAX_OVERRIDES + 1, "]", "at most 32");
 	expect_list("report: [", "json=f$,", POLICY_MAX_REPORTS + 1, "]", "more than 16 entries");
-	expect_list("ignore: '", "x$", 1, "'", "no rule fits");
+	expect_list("ignore: '", "x$", 1, "'", "no rule matches");
 	expect_list("expect: {events: ['*", "aaaaaaaa$", 7, "*']}", NULL);
 	expect_list("expect: {events: ['*", "aaaaaaaa$", 8, "*']}",
 	            "name has more than 64 bytes between two *");

@@ -157,7 +157,7 @@ static void report_unused_options(struct source *s)
 		     *other != NULL && !has_option(s->format, v->name); other++)
 			if ((*other)->reader != NULL && has_option(*other, v->name))
 				finding_add(&s->findings, &input_rules[INPUT_RULE_OPTION_UNUSED], 0, 0,
-				            "the input is in format %s, --%s is for %s", s->format->name,
+				            "the input is in format %s; --%s is for %s", s->format->name,
 				            v->name, (*other)->name);
 }
 
@@ -282,7 +282,7 @@ static bool find_format(struct source *s)
 		            "the input is in format %s, which has no dialect %s", s->format->name, dialect);
 	} else if (before != NULL && s->format != before) {
 		finding_add(&s->findings, &input_rules[INPUT_RULE_OTHER_FORMAT], 0, 0,
-		            "the input is in format %s, the files before it are in %s", s->format->name,
+		            "the input is in format %s; the files before it are in %s", s->format->name,
 		            before->name);
 		s->format = before;
 	} else if (accept_format(s, before)) {
