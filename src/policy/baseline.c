@@ -17,7 +17,7 @@
 
 /* A percentile besides p50, p90 and p99. */
 struct baseline_quantile {
-	uint32_t part; /* in millionths; 0: unused */
+	uint32_t quantile; /* in millionths; 0: unused */
 	double value;
 };
 
@@ -124,12 +124,12 @@ static void read_duration(struct baseline_draft *d, const struct json_walk *w, s
 			row->values[i] = parse_number(&w->value);
 			return;
 		}
-	const uint32_t part = key.n > 1 && key.p[0] == 'p' ? span_percent(key.p + 1, key.n - 1) : 0;
-	if (part > 0 && row->more == NULL)
+	const uint32_t quantile = key.n > 1 && key.p[0] == 'p' ? span_percent(key.p + 1, key.n - 1) : 0;
+	if (quantile > 0 && row->more == NULL)
 		row->more = arena_zalloc(&d->b->arena, SPAN_COLUMNS_MAX, sizeof *row->more);
-	for (size_t i = 0; part > 0 && row->more != NULL && i < SPAN_COLUMNS_MAX; i++)
-		if (row->more[i].part == 0) {
-			row->more[i].part = part;
+	for (size_t i = 0; quantile > 0 && row->more != NULL && i < SPAN_COLUMNS_MAX; i++)
+		if (row->more[i].quantile == 0) {
+			row->more[i].quantile = quantile;
 			row->more[i].value = parse_number(&w->value);
 			break;
 		}
@@ -415,7 +415,7 @@ bool baseline_value(const struct baseline_input *in, enum baseline_table table, 
 		v->value = row->values[budget->statistic];
 	if (budget->statistic == STATISTIC_QUANTILE && row->more != NULL)
 		for (size_t k = 0; k < SPAN_COLUMNS_MAX; k++)
-			if (row->more[k].part == budget->part)
+			if (row->more[k].quantile == budget->quantile)
 				v->value = row->more[k].value;
 	return isfinite(v->value);
 }

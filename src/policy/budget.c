@@ -131,7 +131,7 @@ static double value_of(const struct series *s, const struct policy_budget *budge
 	case STATISTIC_MEAN:
 		return series_time_mean(s);
 	case STATISTIC_QUANTILE:
-		return series_percentile(s, budget->part / ONE_PERCENT);
+		return series_percentile(s, budget->quantile / ONE_PERCENT);
 	default:
 		return series_percentile(s, percents[budget->statistic - STATISTIC_P50]);
 	}
@@ -162,7 +162,7 @@ static bool get_amount(const struct stats *trace, const struct row *row, const s
 		return trace_ns(trace) > 0;
 	}
 	if (statistic == STATISTIC_QUANTILE)
-		set_ns(a, histogram_quantile(&g->durations, row->pool, budget->part));
+		set_ns(a, histogram_quantile(&g->durations, row->pool, budget->quantile));
 	else if (statistic <= STATISTIC_P99)
 		set_ns(a,
 		       histogram_percentile(&g->durations, row->pool, percents[statistic - STATISTIC_P50]));
@@ -209,51 +209,52 @@ struct budget_run {
 
 /* Describes a row for messages: `poll "main.rs"`, `"draw"` if it has no category, `category "poll"`,
  * `series "rss" of "memory"`, or the events of the budget. */
-static const char *row_text(const struct budget_run *r, const struct row *row, char buffer[POLICY_WHO_TEXT])
+static const char *row_text(const struct budget_run *r, const struct row *row,
+                            char buffer[POLICY_FILTER_TEXT])
 {
 	const struct policy_budget *const b = r->budget;
 	struct quoted name, category;
 
 	if (b->group == GROUP_ALL)
-		return policy_who_text(&b->who, buffer);
+		return policy_filter_text(&b->filter, buffer);
 	quoted(&name, row->name);
 	quoted(&category, row->category);
 	const int n = (int)strlen(category.s) - 2;
 	if (row->series != NULL)
-		snprintf(buffer, POLICY_WHO_TEXT, "series %s of %s", category.s, name.s);
+		snprintf(buffer, POLICY_FILTER_TEXT, "series %s of %s", category.s, name.s);
 	else if (b->group == GROUP_CATEGORY)
-		snprintf(buffer, POLICY_WHO_TEXT, "category %s", category.s);
+		snprintf(buffer, POLICY_FILTER_TEXT, "category %s", category.s);
 	else if (n > 0 && !slice_is(row->category, "no category"))
-		snprintf(buffer, POLICY_WHO_TEXT, "%.*s %s", n, category.s + 1, name.s);
+		snprintf(buffer, POLICY_FILTER_TEXT, "%.*s %s", n, category.s + 1, name.s);
 	else
-		snprintf(buffer, POLICY_WHO_TEXT, "%s", name.s);
+		snprintf(buffer, POLICY_FILTER_TEXT, "%s", name.s);
 	return buffer;
 }
 
-/* Describes the set of a budget: `series "rss" of "memory"`, else as policy_who_text(). */
-static const char *set_text(const struct policy_budget *b, char buffer[POLICY_WHO_TEXT])
+/* Describes the set of a budget: `series "rss" of "memory"`, else as policy_filter_text(). */
+static const char *set_text(const struct policy_budget *b, char buffer[POLICY_FILTER_TEXT])
 {
-	char who[POLICY_WHO_TEXT];
+	char filter[POLICY_FILTER_TEXT];
 	struct quoted q;
 
 	if (b->series.p == NULL)
-		return policy_who_text(&b->who, buffer);
-	snprintf(buffer, POLICY_WHO_TEXT, "series %.300s of %.600s", quoted(&q, b->series),
-	         policy_who_text(&b->who, who));
+		return policy_filter_text(&b->filter, buffer);
+	snprintf(buffer, POLICY_FILTER_TEXT, "series %.300s of %.600s", quoted(&q, b->series),
+	         policy_filter_text(&b->filter, filter));
 	return buffer;
 }
 
 static void check_limit(struct budget_run *r, const struct row *row, const struct amount *a)
 {
 	const struct policy_budget *const b = r->budget;
-	char longest[400], who[POLICY_WHO_TEXT];
+	char longest[400], filter[POLICY_FILTER_TEXT];
 
 	if (!b->absolute || a->v <= b->limit)
 		return;
 	r->breaches[0]++;
 	policy_finding(r->v, POLICY_RULE_BUDGET, row->group != NULL ? row->group->longest_offset : 0, b->line,
-	               "%s of %s is %s, more than %.40s%s", b->statistic_name, row_text(r, row, who), a->text,
-	               b->limit_text.p, longest_text(&r->v->watch->stats, row, longest));
+	               "%s of %s is %s, more than %.40s%s", b->statistic_name, row_text(r, row, filter),
+	               a->text, b->limit_text.p, longest_text(&r->v->watch->stats, row, longest));
 }
 
 /* Finds the largest value of the row in the baselines.  Returns false if no baseline has the row. */
@@ -301,7 +302,7 @@ static void say_small(struct budget_run *r, const struct row *row, const struct 
 static void check_baseline(struct budget_run *r, const struct row *row, const struct amount *a)
 {
 	const struct policy_budget *const b = r->budget;
-	char longest[400], more[32] = "", who[POLICY_WHO_TEXT];
+	char longest[400], more[32] = "", filter[POLICY_FILTER_TEXT];
 	struct baseline_values before = { .count = 0 };
 	struct amount was;
 
@@ -332,7 +333,7 @@ static void check_baseline(struct budget_run *r, const struct row *row, const st
 		snprintf(more, sizeof more, "%.3g %% ", 100 * (a->v / was.v - 1));
 	policy_finding(r->v, POLICY_RULE_REGRESSION, row->group != NULL ? row->group->longest_offset : 0,
 	               b->line, "%s of %s is %s, %smore than %s of the baseline%s; the tolerance is %.40s%s",
-	               b->statistic_name, row_text(r, row, who), a->text, more, was.text,
+	               b->statistic_name, row_text(r, row, filter), a->text, more, was.text,
 	               baseline_next(r->v->baseline) != NULL ? "s" : "", b->tolerance_text.p,
 	               longest_text(&r->v->watch->stats, row, longest));
 }
@@ -341,20 +342,20 @@ static void report_unchecked(const struct budget_run *r)
 {
 	const struct policy_budget *const b = r->budget;
 	const char *const statistic = b->statistic_name;
-	char who[POLICY_WHO_TEXT];
+	char filter[POLICY_FILTER_TEXT];
 
-	set_text(b, who);
+	set_text(b, filter);
 	if (b->statistic == STATISTIC_RATE && trace_ns(&r->v->watch->stats) == 0)
 		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line,
-		               "a trace without a length has no rate of %s", who);
+		               "a trace without a length has no rate of %s", filter);
 	else if (r->matched == 0 && r->named > 0)
 		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line, "%s of %s: the trace has no %s",
-		               statistic, who, statistic);
+		               statistic, filter, statistic);
 	else if (r->matched == 0)
 		policy_finding(r->v, POLICY_RULE_UNKNOWN_NAME, 0, b->line,
-		               "%s of %s: nothing has such a name", statistic, who);
+		               "%s of %s: nothing has such a name", statistic, filter);
 	else if (b->relative && !r->has_baseline)
-		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line, "%s of %s: %s", statistic, who,
+		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line, "%s of %s: %s", statistic, filter,
 		               r->v->baseline == NULL ? "no baseline was named"
 		                                      : "the baseline has no input of this name");
 	else if (r->fresh > 0)
@@ -372,9 +373,9 @@ static void begin_check(const struct budget_run *r)
 	static const struct rule *const rules[FILE_CHECK_RULES] = { &policy_rules[POLICY_RULE_BUDGET],
 		                                                    &policy_rules[POLICY_RULE_REGRESSION] };
 	const struct policy_budget *const b = r->budget;
-	char who[POLICY_WHO_TEXT], name[POLICY_WHO_TEXT + 40];
+	char filter[POLICY_FILTER_TEXT], name[POLICY_FILTER_TEXT + 40];
 
-	snprintf(name, sizeof name, "budget: %s of %s%s", b->statistic_name, set_text(b, who),
+	snprintf(name, sizeof name, "budget: %s of %s%s", b->statistic_name, set_text(b, filter),
 	         b->group == GROUP_CATEGORY ? " by category"
 	         : b->group == GROUP_ALL    ? ", all"
 	                                    : "");
@@ -385,12 +386,12 @@ static bool is_in_budget(const struct policy_budget *b, const struct row *row)
 {
 	static const enum policy_kind kinds[] = { KIND_SPAN, KIND_ASYNC, KIND_INSTANT, KIND_COUNTER,
 		                                  KIND_COUNTER };
-	const struct policy_who *const who = &b->who;
+	const struct policy_filter *const filter = &b->filter;
 
-	return (who->kinds >> kinds[row->table] & 1) != 0 && b->of_values == (row->series != NULL) &&
+	return (filter->kinds >> kinds[row->table] & 1) != 0 && b->of_values == (row->series != NULL) &&
 	       (b->series.p == NULL || glob_fits(b->series, row->category)) &&
-	       (who->name.p == NULL || glob_fits(who->name, row->name)) &&
-	       (who->category.p == NULL || glob_fits(who->category, row->category));
+	       (filter->name.p == NULL || glob_fits(filter->name, row->name)) &&
+	       (filter->category.p == NULL || glob_fits(filter->category, row->category));
 }
 
 static void check_row(struct budget_run *r, const struct row *row)
@@ -481,11 +482,11 @@ static bool run_budget(struct budget_run *r, const struct rows *rows)
 	return true;
 }
 
-/* Returns the index + 1 of the part of the budget's threads, or 0 for the whole trace. */
-static uint32_t find_part(const struct policy_watch *w, const struct policy_budget *b)
+/* Returns the index + 1 of the subset of the budget's threads, or 0 for the whole trace. */
+static uint32_t find_subset(const struct policy_watch *w, const struct policy_budget *b)
 {
-	for (uint32_t i = 0; b->who.thread.p != NULL && i < w->nparts; i++)
-		if (slice_equal(w->parts[i].thread, b->who.thread))
+	for (uint32_t i = 0; b->filter.thread.p != NULL && i < w->nsubsets; i++)
+		if (slice_equal(w->subsets[i].thread, b->filter.thread))
 			return i + 1;
 	return 0;
 }
@@ -494,28 +495,28 @@ bool policy_check_budgets(const struct policy_verdict *v)
 {
 	const struct policy_checks *const c = v->watch->checks;
 	const struct stats *const s = &v->watch->stats;
-	struct rows rows[POLICY_MAX_PARTS + 1] = { 0 };
-	bool collected[POLICY_MAX_PARTS + 1] = { false }, counted[POLICY_MAX_PARTS + 1] = { false },
-	                                  ok = true;
+	struct rows rows[POLICY_MAX_SUBSETS + 1] = { 0 };
+	bool collected[POLICY_MAX_SUBSETS + 1] = { false }, counted[POLICY_MAX_SUBSETS + 1] = { false },
+	                                    ok = true;
 	uint64_t coarse = 0;
 
 	for (uint32_t i = 0; ok && i < c->nbudgets; i++) {
-		const uint32_t part = find_part(v->watch, c->budgets[i]);
+		const uint32_t subset = find_subset(v->watch, c->budgets[i]);
 		struct budget_run r = {
 			.v = v,
 			.budget = c->budgets[i],
-			.stats = part > 0 ? &v->watch->parts[part - 1].stats : s,
+			.stats = subset > 0 ? &v->watch->subsets[subset - 1].stats : s,
 		};
 		for (const struct policy_baseline *b = v->baseline; b != NULL; b = baseline_next(b))
 			r.has_baseline |= baseline_input(b, v->path) != NULL;
-		ok = collected[part] || rows_init(&rows[part], r.stats);
-		collected[part] = true;
+		ok = collected[subset] || rows_init(&rows[subset], r.stats);
+		collected[subset] = true;
 		const enum policy_statistic of = r.budget->statistic;
 		if (of <= STATISTIC_P99 || of == STATISTIC_QUANTILE) { /* percentiles */
-			coarse += counted[part] ? 0 : r.stats->pool.coarse;
-			counted[part] = true;
+			coarse += counted[subset] ? 0 : r.stats->pool.coarse;
+			counted[subset] = true;
 		}
-		ok = ok && run_budget(&r, &rows[part]);
+		ok = ok && run_budget(&r, &rows[subset]);
 	}
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		rows_free(&rows[i]);

@@ -22,19 +22,19 @@
 
 #define MAX_KNOWN (1U << 18) /* names in the cache */
 
-/* Creates a part for each pattern of threads in budgets. */
-static bool new_parts(struct policy_watch *w)
+/* Creates a subset for each pattern of threads in budgets. */
+static bool new_subsets(struct policy_watch *w)
 {
 	const struct policy_checks *const c = w->checks;
 
-	if (c->file == NULL || c->file->nparts == 0)
+	if (c->file == NULL || c->file->nsubsets == 0)
 		return true;
-	w->parts = calloc(c->file->nparts, sizeof *w->parts);
-	if (w->parts == NULL)
+	w->subsets = calloc(c->file->nsubsets, sizeof *w->subsets);
+	if (w->subsets == NULL)
 		return false;
-	for (; w->nparts < c->file->nparts; w->nparts++) {
-		w->parts[w->nparts].thread = c->file->parts[w->nparts];
-		stats_init(&w->parts[w->nparts].stats);
+	for (; w->nsubsets < c->file->nsubsets; w->nsubsets++) {
+		w->subsets[w->nsubsets].thread = c->file->subsets[w->nsubsets];
+		stats_init(&w->subsets[w->nsubsets].stats);
 	}
 	return true;
 }
@@ -45,22 +45,22 @@ bool policy_watch_init(struct policy_watch *w, const struct policy_checks *check
 	stats_init(&w->stats);
 	w->seed = hash_seed();
 	for (uint32_t i = 0; i < checks->nevents; i++) {
-		const struct policy_who *const who = &checks->events[i]->who;
+		const struct policy_filter *const filter = &checks->events[i]->filter;
 		for (int k = 0; k < POLICY_KINDS; k++)
-			w->of_kind[k] |= (uint64_t)(who->kinds >> k & 1) << i;
-		w->threaded |= (uint64_t)(who->thread.p != NULL) << i;
+			w->of_kind[k] |= (uint64_t)(filter->kinds >> k & 1) << i;
+		w->with_thread |= (uint64_t)(filter->thread.p != NULL) << i;
 	}
-	return new_parts(w);
+	return new_subsets(w);
 }
 
 void policy_watch_free(struct policy_watch *w)
 {
 	stats_free(&w->stats);
-	for (uint32_t i = 0; i < w->nparts; i++) {
-		stats_free(&w->parts[i].stats);
-		free(w->parts[i].events);
+	for (uint32_t i = 0; i < w->nsubsets; i++) {
+		stats_free(&w->subsets[i].stats);
+		free(w->subsets[i].events);
 	}
-	free(w->parts);
+	free(w->subsets);
 	free(w->threads);
 	free(w->known.masks);
 	table64_free(&w->known.index);
@@ -82,18 +82,18 @@ static const struct policy_thread *find_thread(struct policy_watch *w, const str
 	if (t->kind != TRACK_THREAD)
 		return l;
 	for (uint32_t i = 0; i < w->checks->nevents; i++) {
-		const struct slice thread = w->checks->events[i]->who.thread;
+		const struct slice thread = w->checks->events[i]->filter.thread;
 		l->events |= (uint64_t)(thread.p != NULL && glob_fits(thread, t->name)) << i;
 	}
-	for (uint32_t i = 0; i < w->nparts; i++)
-		l->parts |= (uint32_t)glob_fits(w->parts[i].thread, t->name) << i;
+	for (uint32_t i = 0; i < w->nsubsets; i++)
+		l->subsets |= (uint32_t)glob_fits(w->subsets[i].thread, t->name) << i;
 	return l;
 }
 
-/* Adds the events of a part's threads to its statistics. */
-static bool count_part(struct policy_watch *w, uint32_t part, const struct batch *b)
+/* Adds the events of a subset's threads to its statistics. */
+static bool count_subset(struct policy_watch *w, uint32_t subset, const struct batch *b)
 {
-	struct policy_part *const p = &w->parts[part];
+	struct policy_subset *const p = &w->subsets[subset];
 	struct batch own = *b;
 
 	if (p->cap < b->n) {
@@ -108,7 +108,7 @@ static bool count_part(struct policy_watch *w, uint32_t part, const struct batch
 		const struct policy_thread *const l = find_thread(w, e->track);
 		if (l == NULL)
 			return false;
-		if ((l->parts >> part & 1) != 0)
+		if ((l->subsets >> subset & 1) != 0)
 			own.events[own.n++] = *e;
 	}
 	return stats_batch(&p->stats, &own);
@@ -121,9 +121,9 @@ static uint64_t match_events(const struct policy_watch *w, const struct event *e
 	uint64_t mask = 0;
 
 	for (uint32_t i = 0; i < w->checks->nevents; i++) {
-		const struct policy_who *const who = &w->checks->events[i]->who;
-		if ((who->name.p == NULL || glob_fits(who->name, e->name)) &&
-		    (who->category.p == NULL || glob_fits(who->category, e->cls->category)))
+		const struct policy_filter *const filter = &w->checks->events[i]->filter;
+		if ((filter->name.p == NULL || glob_fits(filter->name, e->name)) &&
+		    (filter->category.p == NULL || glob_fits(filter->category, e->cls->category)))
 			mask |= UINT64_C(1) << i;
 	}
 	return mask;
@@ -170,11 +170,11 @@ static bool count_event(struct policy_watch *w, const struct event *e)
 	if (!find_mask(w, e, &mask))
 		return false;
 	mask &= w->of_kind[kind_of(e)];
-	if ((mask & w->threaded) != 0) {
+	if ((mask & w->with_thread) != 0) {
 		const struct policy_thread *const l = find_thread(w, e->track);
 		if (l == NULL)
 			return false;
-		mask &= ~w->threaded | l->events;
+		mask &= ~w->with_thread | l->events;
 	}
 	for (; mask != 0; mask &= mask - 1) {
 		const int i = (int)low_bit(mask);
@@ -211,8 +211,8 @@ bool policy_watch_batch(struct policy_watch *w, const struct batch *b)
 		if (w->checks->nevents > 0 && !count_event(w, e))
 			return false;
 	}
-	for (uint32_t i = 0; i < w->nparts; i++)
-		if (!count_part(w, i, b))
+	for (uint32_t i = 0; i < w->nsubsets; i++)
+		if (!count_subset(w, i, b))
 			return false;
 	return stats_batch(&w->stats, b);
 }
@@ -221,8 +221,8 @@ bool policy_watch_end(struct policy_watch *w)
 {
 	bool ok = stats_end(&w->stats);
 
-	for (uint32_t i = 0; i < w->nparts; i++)
-		ok &= stats_end(&w->parts[i].stats);
+	for (uint32_t i = 0; i < w->nsubsets; i++)
+		ok &= stats_end(&w->subsets[i].stats);
 	return ok;
 }
 
@@ -240,7 +240,7 @@ void policy_watch_input(struct policy_watch *w, const struct source *s)
 static void add_event(struct policy_checks *c, const struct policy_event *e, uint32_t before)
 {
 	for (uint32_t i = 0; i < before; i++)
-		if (policy_who_equal(&c->events[i]->who, &e->who)) {
+		if (policy_filter_equal(&c->events[i]->filter, &e->filter)) {
 			c->events[i] = e;
 			return;
 		}
@@ -260,8 +260,9 @@ static void add_metadata(struct policy_checks *c, const struct policy_metadata *
 static void add_budget(struct policy_checks *c, const struct policy_budget *b, uint32_t before)
 {
 	for (uint32_t i = 0; i < before; i++)
-		if (policy_who_equal(&c->budgets[i]->who, &b->who) && c->budgets[i]->group == b->group &&
-		    c->budgets[i]->statistic == b->statistic && c->budgets[i]->part == b->part &&
+		if (policy_filter_equal(&c->budgets[i]->filter, &b->filter) &&
+		    c->budgets[i]->group == b->group && c->budgets[i]->statistic == b->statistic &&
+		    c->budgets[i]->quantile == b->quantile &&
 		    policy_pattern_equal(c->budgets[i]->series, b->series)) {
 			c->budgets[i] = b;
 			return;
@@ -292,7 +293,7 @@ static void add_section(struct policy_checks *c, const struct policy_section *s)
 static void add_default_budget(struct policy_checks *c)
 {
 	static const struct policy_budget default_budget = {
-		.who = { .name = SLICE_LIT("*"), .kinds = 1U << KIND_SPAN | 1U << KIND_ASYNC },
+		.filter = { .name = SLICE_LIT("*"), .kinds = 1U << KIND_SPAN | 1U << KIND_ASYNC },
 		.statistic = STATISTIC_P50,
 		.statistic_name = "p50",
 		.min_count = 20,
@@ -339,9 +340,9 @@ bool policy_checks_names(const struct policy_checks *c)
 	           (c->processes != NULL && c->processes->names.n > 0);
 
 	for (uint32_t i = 0; i < c->nevents; i++)
-		any |= c->events[i]->who.thread.p != NULL;
+		any |= c->events[i]->filter.thread.p != NULL;
 	for (uint32_t i = 0; i < c->nbudgets; i++)
-		any |= c->budgets[i]->who.thread.p != NULL;
+		any |= c->budgets[i]->filter.thread.p != NULL;
 	return any;
 }
 
@@ -376,20 +377,20 @@ void policy_finding(const struct policy_verdict *v, enum policy_rule rule, uint6
 		finding_add(v->findings, &policy_rules[rule], offset, 0, "%s", text);
 }
 
-const char *policy_who_text(const struct policy_who *who, char buffer[POLICY_WHO_TEXT])
+const char *policy_filter_text(const struct policy_filter *filter, char buffer[POLICY_FILTER_TEXT])
 {
 	struct quoted q;
 	size_t n = 0;
 
 	buffer[0] = '\0';
-	if (who->name.p != NULL)
-		n += (size_t)snprintf(buffer, POLICY_WHO_TEXT, "%s", quoted(&q, who->name));
-	if (who->category.p != NULL)
-		n += (size_t)snprintf(buffer + n, POLICY_WHO_TEXT - n, "%scategory %s", n > 0 ? " of " : "",
-		                      quoted(&q, who->category));
-	if (who->thread.p != NULL)
-		snprintf(buffer + n, POLICY_WHO_TEXT - n, "%son thread %s", n > 0 ? " " : "all ",
-		         quoted(&q, who->thread));
+	if (filter->name.p != NULL)
+		n += (size_t)snprintf(buffer, POLICY_FILTER_TEXT, "%s", quoted(&q, filter->name));
+	if (filter->category.p != NULL)
+		n += (size_t)snprintf(buffer + n, POLICY_FILTER_TEXT - n, "%scategory %s",
+		                      n > 0 ? " of " : "", quoted(&q, filter->category));
+	if (filter->thread.p != NULL)
+		snprintf(buffer + n, POLICY_FILTER_TEXT - n, "%son thread %s", n > 0 ? " " : "all ",
+		         quoted(&q, filter->thread));
 	return buffer;
 }
 
@@ -398,9 +399,9 @@ const char *policy_who_text(const struct policy_who *who, char buffer[POLICY_WHO
 static void check_event(const struct policy_verdict *v, const struct policy_event *e,
                         const struct policy_tally *t)
 {
-	char words[POLICY_WHO_TEXT];
+	char words[POLICY_FILTER_TEXT];
 
-	policy_who_text(&e->who, words);
+	policy_filter_text(&e->filter, words);
 	if (t->count < e->count.min)
 		policy_finding(v, POLICY_RULE_EVENT_MISSING, t->first, e->line,
 		               "events %s: %" PRIu64 ", not at least %" PRIu64, words, t->count,

@@ -50,7 +50,7 @@ void policy_choice_free(struct policy_choice *c);
 #define POLICY_MAX_EVENTS 64U              /* expectations of events, of the file and all its overrides */
 #define POLICY_MAX_METADATA 64U            /* likewise */
 #define POLICY_MAX_BUDGETS 128U            /* likewise */
-#define POLICY_MAX_PARTS 8U                /* different patterns of threads in budgets, likewise */
+#define POLICY_MAX_SUBSETS 8U              /* different patterns of threads in budgets, likewise */
 #define POLICY_MAX_NAMES 64U               /* of threads; of processes */
 #define POLICY_MAX_OVERRIDES (POLICY_MAX_CHOICES - 2U)
 #define POLICY_MAX_REPORTS 16U
@@ -63,13 +63,13 @@ struct policy_range {
 enum policy_kind { KIND_SPAN, KIND_ASYNC, KIND_INSTANT, KIND_COUNTER, KIND_OTHER, POLICY_KINDS };
 
 /* The events that an expectation or a budget is for. */
-struct policy_who {
+struct policy_filter {
 	struct slice name, category, thread; /* patterns; p NULL: any */
 	unsigned kinds;                      /* a bit for each enum policy_kind */
 };
 
 struct policy_event {
-	struct policy_who who; /* first: POLICY_WHO_KEYS */
+	struct policy_filter filter; /* first: POLICY_FILTER_KEYS */
 	uint32_t line;
 	struct policy_range count;
 };
@@ -128,7 +128,7 @@ enum policy_statistic {
 	STATISTIC_COUNT,
 	STATISTIC_BYTES,
 	STATISTIC_RATE,
-	STATISTIC_QUANTILE, /* another percentile: policy_budget.part */
+	STATISTIC_QUANTILE, /* another percentile: policy_budget.quantile */
 };
 
 /* A budget holds for each name, for each category, or for all its events together. */
@@ -137,12 +137,12 @@ enum policy_group { GROUP_NAME, GROUP_CATEGORY, GROUP_ALL };
 #define ONE_PERCENT 10000U /* millionths */
 
 struct policy_budget {
-	struct policy_who who;
+	struct policy_filter filter;
 	struct slice series; /* of counters: a pattern; p NULL: any */
 	enum policy_group group;
 	uint32_t line;
 	enum policy_statistic statistic;
-	uint32_t part; /* of STATISTIC_QUANTILE, in millionths: multiples of ONE_PERCENT for counters */
+	uint32_t quantile; /* of STATISTIC_QUANTILE, in millionths: multiples of ONE_PERCENT for counters */
 	const char *statistic_name; /* "p99.9" */
 	bool of_values;             /* the statistic is that of the values of counters */
 	bool absolute, relative;    /* at least one */
@@ -180,8 +180,9 @@ struct policy_file {
 	struct policy_section *overrides; /* a later override wins */
 	uint32_t noverrides;
 	uint32_t nevents, nmetadata, nbudgets; /* of all sections */
-	struct slice parts[POLICY_MAX_PARTS];  /* patterns of threads in budgets */
-	uint32_t nparts;
+	struct slice
+	    subsets[POLICY_MAX_SUBSETS]; /* patterns of threads in budgets: a policy_subset for each */
+	uint32_t nsubsets;
 	uint32_t nrules; /* patterns of rules, of all sections */
 	/* of the whole run */
 	const struct policy_report *reports;
@@ -255,7 +256,7 @@ bool policy_checks_names(const struct policy_checks *c);
 /* Events of one expectation. */
 struct policy_tally {
 	uint64_t count;
-	uint64_t first, beyond; /* offsets: of the first event; of the first event above the maximum */
+	uint64_t first, beyond; /* offsets: of the first event; of the first one above the max count */
 };
 
 /* Memory: statistics of the trace and of each pattern of threads in its budgets, each bounded, and at most
@@ -271,24 +272,25 @@ struct policy_watch {
 		uint32_t n, cap;
 	} known;
 	uint64_t of_kind[POLICY_KINDS]; /* expectations of a kind, a bit for each */
-	uint64_t threaded;              /* expectations with a pattern of threads, a bit for each */
+	uint64_t with_thread;           /* expectations with a pattern of threads, a bit for each */
 	struct policy_thread {
 		const char *name; /* the name that was compared */
 		uint32_t n;
 		bool known;
-		uint64_t events; /* expectations whose pattern of threads fits, a bit for each */
-		uint32_t parts;  /* a bit for each part */
-	} * threads;             /* by index of the track */
+		uint64_t events;  /* expectations whose pattern of threads the name fits, a bit for each */
+		uint32_t subsets; /* a bit for each subset */
+	} * threads;              /* by index of the track */
 	uint32_t nthreads;
-	struct policy_part {
+	/* The events on threads that a budget names. */
+	struct policy_subset {
 		struct slice thread;  /* a pattern */
 		struct stats stats;   /* of its threads */
 		struct event *events; /* of a batch */
 		uint32_t cap;
-	} * parts;
-	uint32_t nparts;
+	} * subsets;
+	uint32_t nsubsets;
 	uint64_t seed;
-	bool any;                           /* had an event */
+	bool any;                           /* there was an event */
 	uint64_t first_ns, last_ns;         /* like those of stats */
 	uint64_t first_offset, last_offset; /* of the events at these times */
 	/* sums over the inputs that were closed */
@@ -329,7 +331,7 @@ bool policy_verdict(const struct policy_verdict *v);
 #define STARTER_MAX_ROWS 256U /* kinds of spans of all traces */
 #define STARTER_MAX_FACTS 20U /* metadata that are listed */
 
-/* Spans of a category, or of a name without a category. */
+/* Kind of spans: those of a category, or of a name without a category. */
 struct starter_row {
 	struct slice name, category; /* patterns, in the arena */
 	struct slice first[2];       /* a name and its category that they fit */

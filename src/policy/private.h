@@ -55,25 +55,25 @@ policy_reader policy_count_range;
 bool policy_bounds(struct policy_draft *d, const struct yaml_node *node, const char *what,
                    policy_reader *read, void *range);
 
-/* The keys of struct policy_who, for mappings of a struct that begins with one. */
-#define POLICY_WHO_KEYS                                                                                      \
-	{ "name", policy_pattern, offsetof(struct policy_who, name) },                                       \
-	    { "category", policy_pattern, offsetof(struct policy_who, category) },                           \
-	    { "kind", policy_read_kind, offsetof(struct policy_who, kinds) },                                \
+/* The keys of struct policy_filter, for mappings of a struct that begins with one. */
+#define POLICY_FILTER_KEYS                                                                                   \
+	{ "name", policy_pattern, offsetof(struct policy_filter, name) },                                    \
+	    { "category", policy_pattern, offsetof(struct policy_filter, category) },                        \
+	    { "kind", policy_read_kind, offsetof(struct policy_filter, kinds) },                             \
 	{                                                                                                    \
-		"thread", policy_pattern, offsetof(struct policy_who, thread)                                \
+		"thread", policy_pattern, offsetof(struct policy_filter, thread)                             \
 	}
 
 policy_reader policy_read_kind;
 
 /* Whether a name, a category or a thread is stated. */
-bool policy_who_stated(const struct policy_who *who);
+bool policy_filter_stated(const struct policy_filter *filter);
 
 /* Whether both are the same pattern, or none. */
 bool policy_pattern_equal(struct slice a, struct slice b);
 
 /* Whether both have the same patterns and kinds. */
-bool policy_who_equal(const struct policy_who *a, const struct policy_who *b);
+bool policy_filter_equal(const struct policy_filter *a, const struct policy_filter *b);
 
 /* ---- read_expect.c ---- */
 
@@ -120,10 +120,10 @@ const struct policy_baseline *baseline_next(const struct policy_baseline *b);
 void policy_finding(const struct policy_verdict *v, enum policy_rule rule, uint64_t offset, uint32_t line,
                     const char *fmt, ...) PRINTF(5, 6);
 
-#define POLICY_WHO_TEXT 1000 /* bytes */
+#define POLICY_FILTER_TEXT 1000 /* bytes */
 
 /* checks.c: describes a set of events: `"draw*" of category "gpu" on thread "main"`. */
-const char *policy_who_text(const struct policy_who *who, char buffer[POLICY_WHO_TEXT]);
+const char *policy_filter_text(const struct policy_filter *filter, char buffer[POLICY_FILTER_TEXT]);
 
 /* checks.c: the loss of spans without an end; NULL: there are none. */
 const struct ledger_row *policy_no_end(const struct run_report *run);

@@ -137,9 +137,9 @@ bool policy_read_kind(struct policy_draft *d, const struct yaml_node *node, cons
 	return true;
 }
 
-bool policy_who_stated(const struct policy_who *who)
+bool policy_filter_stated(const struct policy_filter *filter)
 {
-	return who->name.p != NULL || who->category.p != NULL || who->thread.p != NULL;
+	return filter->name.p != NULL || filter->category.p != NULL || filter->thread.p != NULL;
 }
 
 bool policy_pattern_equal(struct slice a, struct slice b)
@@ -147,7 +147,7 @@ bool policy_pattern_equal(struct slice a, struct slice b)
 	return (a.p == NULL) == (b.p == NULL) && slice_equal(a, b);
 }
 
-bool policy_who_equal(const struct policy_who *a, const struct policy_who *b)
+bool policy_filter_equal(const struct policy_filter *a, const struct policy_filter *b)
 {
 	return policy_pattern_equal(a->name, b->name) && policy_pattern_equal(a->category, b->category) &&
 	       policy_pattern_equal(a->thread, b->thread) && a->kinds == b->kinds;

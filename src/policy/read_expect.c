@@ -11,7 +11,7 @@ const char *const policy_statistics[] = { "p50",  "p90",   "p99",   "max",  "sum
 
 /* A budget while it is read: the limit's unit depends on the statistic. */
 struct budget_draft {
-	struct policy_budget budget;   /* first: POLICY_WHO_KEYS */
+	struct policy_budget budget;   /* first: POLICY_FILTER_KEYS */
 	const struct yaml_node *limit; /* NULL: not stated */
 	const struct yaml_node *floor; /* min-count or min-time; NULL: not stated */
 };
@@ -32,16 +32,16 @@ static bool read_statistic(struct policy_draft *d, const struct yaml_node *node,
 {
 	struct policy_budget *const k = budget;
 	const struct slice text = node->kind == NODE_SCALAR ? node->text : SLICE_LIT("");
-	const uint32_t part = text.n > 1 && text.p[0] == 'p' ? span_percent(text.p + 1, text.n - 1) : 0;
+	const uint32_t quantile = text.n > 1 && text.p[0] == 'p' ? span_percent(text.p + 1, text.n - 1) : 0;
 	const bool own = slice_is(text, "p50") || slice_is(text, "p90") || slice_is(text, "p99");
 	struct slice name;
 	uint32_t i;
 
-	if (part > 0 && !own) {
+	if (quantile > 0 && !own) {
 		if (!policy_text(d, node, what, &name))
 			return false;
 		k->statistic = STATISTIC_QUANTILE;
-		k->part = part;
+		k->quantile = quantile;
 		k->statistic_name = name.p;
 		return true;
 	}
@@ -126,18 +126,18 @@ static void parse_limit(struct policy_draft *d, struct budget_draft *b)
 static void check_statistic(struct policy_draft *d, const struct yaml_node *node, struct policy_budget *k)
 {
 	const enum policy_statistic s = k->statistic;
-	const bool counters = k->who.kinds == 1U << KIND_COUNTER;
+	const bool counters = k->filter.kinds == 1U << KIND_COUNTER;
 
 	k->of_values = counters && s != STATISTIC_COUNT && s != STATISTIC_RATE;
 	if (k->series.p != NULL && !k->of_values)
 		yaml_bad(&d->yaml, node, "series needs a statistic of the values of counters");
 	if (s == STATISTIC_COUNT || s == STATISTIC_RATE)
 		return;
-	if (k->who.kinds == 1U << KIND_INSTANT ||
+	if (k->filter.kinds == 1U << KIND_INSTANT ||
 	    (counters && s >= STATISTIC_SUM && s <= STATISTIC_BYTES && s != STATISTIC_MEAN))
 		yaml_bad(&d->yaml, node, "%s have no %s", counters ? "counters" : "instants",
 		         k->statistic_name);
-	else if (counters && s == STATISTIC_QUANTILE && k->part % ONE_PERCENT != 0)
+	else if (counters && s == STATISTIC_QUANTILE && k->quantile % ONE_PERCENT != 0)
 		yaml_bad(&d->yaml, node, "a percentile of a counter is a whole one, not %s",
 		         k->statistic_name);
 	else if (counters && k->group != GROUP_NAME)
@@ -148,40 +148,40 @@ static void check_statistic(struct policy_draft *d, const struct yaml_node *node
 
 /* Sets the kinds of a budget without `kind`: spans for durations and categories, else all but async.
  * Registers its pattern of threads. */
-static void finish_who(struct policy_draft *d, const struct yaml_node *node, struct policy_budget *k)
+static void finish_filter(struct policy_draft *d, const struct yaml_node *node, struct policy_budget *k)
 {
 	struct policy_file *const f = d->file;
-	const bool by_category = k->who.category.p != NULL || k->group == GROUP_CATEGORY;
+	const bool by_category = k->filter.category.p != NULL || k->group == GROUP_CATEGORY;
 	uint32_t i = 0;
 
-	if (k->who.kinds == 0 && k->series.p != NULL)
-		k->who.kinds = 1U << KIND_COUNTER;
-	if (by_category && (k->who.kinds & (1U << KIND_INSTANT | 1U << KIND_COUNTER)) != 0)
+	if (k->filter.kinds == 0 && k->series.p != NULL)
+		k->filter.kinds = 1U << KIND_COUNTER;
+	if (by_category && (k->filter.kinds & (1U << KIND_INSTANT | 1U << KIND_COUNTER)) != 0)
 		yaml_bad(&d->yaml, node, "instants and counters are counted by name, not by category");
-	if (k->statistic == STATISTIC_SELF && k->who.kinds == 1U << KIND_ASYNC)
+	if (k->statistic == STATISTIC_SELF && k->filter.kinds == 1U << KIND_ASYNC)
 		yaml_bad(&d->yaml, node, "async spans have no self time");
 	check_statistic(d, node, k);
-	if (k->who.kinds == 0)
-		k->who.kinds =
+	if (k->filter.kinds == 0)
+		k->filter.kinds =
 		    !by_category && (k->statistic == STATISTIC_COUNT || k->statistic == STATISTIC_RATE)
 		        ? 1U << KIND_SPAN | 1U << KIND_INSTANT | 1U << KIND_COUNTER
 		        : 1U << KIND_SPAN;
-	while (k->who.thread.p != NULL && i < f->nparts && !slice_equal(f->parts[i], k->who.thread))
+	while (k->filter.thread.p != NULL && i < f->nsubsets && !slice_equal(f->subsets[i], k->filter.thread))
 		i++;
-	if (k->who.thread.p == NULL || i < f->nparts)
+	if (k->filter.thread.p == NULL || i < f->nsubsets)
 		return;
-	if (i < POLICY_MAX_PARTS)
-		f->parts[f->nparts++] = k->who.thread;
+	if (i < POLICY_MAX_SUBSETS)
+		f->subsets[f->nsubsets++] = k->filter.thread;
 	else
 		yaml_bad(&d->yaml, node,
 		         "the budgets of a policy have more than %u different patterns of threads",
-		         POLICY_MAX_PARTS);
+		         POLICY_MAX_SUBSETS);
 }
 
 static void read_budget(struct policy_draft *d, const struct yaml_node *node, struct policy_budget *budget)
 {
 	static const struct policy_key keys[] = {
-		POLICY_WHO_KEYS,
+		POLICY_FILTER_KEYS,
 		{ "series", policy_pattern, offsetof(struct budget_draft, budget.series) },
 		{ "group", read_group, offsetof(struct budget_draft, budget.group) },
 		{ "statistic", read_statistic, 0 },
@@ -196,19 +196,19 @@ static void read_budget(struct policy_draft *d, const struct yaml_node *node, st
 
 	if (!POLICY_MAP(d, node, "a budget", keys, &b))
 		return;
-	if (!policy_who_stated(&k->who) || k->statistic_name == NULL)
+	if (!policy_filter_stated(&k->filter) || k->statistic_name == NULL)
 		yaml_bad(&d->yaml, node, "a budget has no %s",
 		         k->statistic_name == NULL ? "statistic" : "name, category or thread");
 	else if (!k->absolute && !k->relative)
 		yaml_bad(&d->yaml, node, "a budget needs a limit, a tolerance to the baseline, or both");
-	else if (k->relative && (k->group != GROUP_NAME || k->who.thread.p != NULL))
+	else if (k->relative && (k->group != GROUP_NAME || k->filter.thread.p != NULL))
 		yaml_bad(&d->yaml, node,
 		         "a baseline has one value for each name of a trace: a tolerance excludes thread and "
 		         "group");
 	else if (b.floor != NULL && !k->relative)
 		yaml_bad(&d->yaml, b.floor, "min-count and min-time need a tolerance");
 	if (d->yaml.mistakes == mistakes)
-		finish_who(d, node, k);
+		finish_filter(d, node, k);
 	if (d->yaml.mistakes == mistakes && k->absolute)
 		parse_limit(d, &b);
 	*budget = *k;
@@ -237,7 +237,7 @@ bool policy_read_budgets(struct policy_draft *d, const struct yaml_node *node, c
 static bool read_events(struct policy_draft *d, const struct yaml_node *node, const char *what, void *section)
 {
 	static const struct policy_key keys[] = {
-		POLICY_WHO_KEYS, { "count", policy_count_range, offsetof(struct policy_event, count) }
+		POLICY_FILTER_KEYS, { "count", policy_count_range, offsetof(struct policy_event, count) }
 	};
 	struct policy_section *const s = section;
 
@@ -252,12 +252,12 @@ static bool read_events(struct policy_draft *d, const struct yaml_node *node, co
 	s->events = events;
 	for (const struct yaml_node *item = node->child; item != NULL; item = item->next) {
 		struct policy_event *const e = &events[s->nevents++];
-		*e = (struct policy_event){ .who = { .kinds = (1U << POLICY_KINDS) - 1 },
+		*e = (struct policy_event){ .filter = { .kinds = (1U << POLICY_KINDS) - 1 },
 			                    .line = item->line,
 			                    .count = { 1, UINT64_MAX } };
 		if (item->kind == NODE_SCALAR)
-			policy_pattern(d, item, "name", &e->who.name);
-		else if (POLICY_MAP(d, item, "an event", keys, e) && !policy_who_stated(&e->who))
+			policy_pattern(d, item, "name", &e->filter.name);
+		else if (POLICY_MAP(d, item, "an event", keys, e) && !policy_filter_stated(&e->filter))
 			yaml_bad(&d->yaml, item, "an event needs a name, a category or a thread");
 	}
 	return true;
