@@ -89,7 +89,7 @@ const struct plan *ovni_class_plan(const struct class *cls)
 
 	while (m != NULL && m->named.p != NULL && !glob_fits(m->named, cls->name))
 		m = m->otherwise;
-	return m != NULL ? plan_shape(m) : NULL;
+	return m != NULL ? plan_for_reader(m) : NULL;
 }
 
 /* Keywords of the vocabulary: "jumbo"; "old"; and "old-size", bytes of the payload of an older release, which

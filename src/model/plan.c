@@ -366,7 +366,8 @@ static const struct plan_bytes *bytes_of(const struct plan *m, struct slice name
 	return NULL;
 }
 
-/* All bytes of a name of at most PLAN_BYTES_NAME, in words that may overlap. */
+/* All bytes of a name of at most PLAN_BYTES_NAME: the first, the last, and the second word, which may
+ * overlap. */
 static inline void name_words(struct slice name, uint64_t words[PLAN_BYTES_NAME / 8])
 {
 	uint32_t half[2];

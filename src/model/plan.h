@@ -113,7 +113,8 @@ struct plan {
 	struct slice category;   /* p NULL: the class's own */
 	const struct plan_template *categories; /* or the first of these that the parts of its name resolve */
 	uint32_t ncategories;
-	const struct plan_template *shapes; /* of the class's name; the first that matches names its parts */
+	const struct plan_template
+	    *shapes; /* of class names: the first that fits names the parts of a name */
 	uint32_t nshapes;
 	const struct plan_template *names; /* the first that can be resolved; else the reader's name */
 	uint32_t nnames;
@@ -142,7 +143,7 @@ struct plan {
 	struct slice facts;        /* field: a map of facts of the whole trace */
 	const struct field *words; /* STRINGs: `reader:` of the vocabulary; NULL: none */
 	uint32_t nwords;
-	const struct plan *shape; /* see plan_shape; NULL: this one */
+	const struct plan *for_reader; /* plan_for_reader(); NULL: this one */
 	/* The event's own name must match this glob; else `otherwise` (NULL: none) applies.  p NULL: any. */
 	struct slice named;
 	const struct plan *otherwise;
@@ -164,11 +165,11 @@ static inline uint32_t plan_width(uint8_t type)
 /* The value of a name in `reader:`, or a text with p NULL. */
 struct slice plan_word(const struct plan *m, const char *name);
 
-/* The plan with the layout for the format's reader.  A rule without a layout that copied `reader:` from
- * another rule has that of the other, as `reader:` names its fields. */
-static inline const struct plan *plan_shape(const struct plan *m)
+/* The plan whose layout the format's reader uses.  A rule without a layout that copied `reader:` from another
+ * rule has the layout of that rule, as `reader:` names its fields. */
+static inline const struct plan *plan_for_reader(const struct plan *m)
 {
-	return m->shape != NULL ? m->shape : m;
+	return m->for_reader != NULL ? m->for_reader : m;
 }
 
 /* The first plan in the chain at which arrows start; NULL: none. */
@@ -199,8 +200,7 @@ struct plan_bytes_cache {
 	struct plan_bytes_known {
 		const struct class *cls; /* NULL: an empty slot */
 		const struct plan_bytes *bytes;
-		uint64_t n,
-		    name[PLAN_BYTES_NAME / 8]; /* first bytes, last ones, and those behind the first */
+		uint64_t n, name[PLAN_BYTES_NAME / 8]; /* length and bytes of the name: name_words() */
 	} known[1U << PLAN_BYTES_BITS];
 };
 

@@ -156,7 +156,7 @@ static void inherit_reader(struct plan *m, const struct plan *from)
 	m->words = from->words;
 	m->nwords = from->nwords;
 	if (!m->has_layout)
-		m->shape = from->shape != NULL || from->has_layout ? plan_shape(from) : NULL;
+		m->for_reader = from->for_reader != NULL || from->has_layout ? plan_for_reader(from) : NULL;
 }
 
 /* Returns the plan of a rule without `named`.  reader: the rule whose `reader` it inherits, or VOCAB_NONE. */

@@ -320,19 +320,20 @@ Test(vocab, words_are_those_of_the_next_rule_that_has_some)
 	cr_expect_str_eq(word_of(v, "c", NULL), "none", "an empty mapping are no words");
 	cr_expect_str_eq(word_of(v, "n", NULL), "none");
 	const struct plan *m = find(v, "a");
-	cr_expect(!m->has_layout && plan_shape(m)->layout_size == 2,
+	cr_expect(!m->has_layout && plan_for_reader(m)->layout_size == 2,
 	          "the words are about fields of their rule");
 	cr_expect_eq(find(v, "a"), m, "made once");
 	cr_expect_neq(find(v, "b"), NULL);
 	m = find(v, "d");
 	cr_expect_str_eq(word_of(v, "d", NULL), "2");
-	cr_expect(plan_shape(m) == m && m->layout_size == 1, "a layout of its own counts");
+	cr_expect(plan_for_reader(m) == m && m->layout_size == 1, "a layout of its own counts");
 	m = find(v, "e");
-	cr_expect(m->named.p != NULL && slice_is(plan_word(m, "w"), "2") && plan_shape(m)->layout_size == 2);
+	cr_expect(m->named.p != NULL && slice_is(plan_word(m, "w"), "2") &&
+	          plan_for_reader(m)->layout_size == 2);
 	cr_expect(m->otherwise != NULL && slice_is(m->otherwise->category, "4") &&
 	          slice_is(plan_word(m->otherwise, "w"), "2"));
 	m = find(v, "n");
-	cr_expect_eq(plan_shape(m), m);
+	cr_expect_eq(plan_for_reader(m), m);
 	vocab_free(v);
 }
 
