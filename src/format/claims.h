@@ -17,11 +17,11 @@
 
 /* Zero-initialise, and set `input`. */
 struct claims {
-	uint64_t input;                /* number of the input that claims, from 1: the value of its own */
+	uint64_t input; /* number of the claiming input, from 1: the value for what no other may have */
 	uint64_t keys[CLAIM_KINDS];    /* different keys by kind ... */
 	uint64_t weights[CLAIM_KINDS]; /* ... and the sum of their weights, for limits of the whole trace */
 	struct table64 index;          /* kind and key -> values[] */
-	uint64_t *values;              /* owned, + 1; 0: new */
+	uint64_t *values;              /* claimed value + 1; 0: none yet */
 	uint32_t n, cap;
 };
 

@@ -45,8 +45,8 @@ struct input_files {
 		char *fault; /* of the first attempt to open: a byte of its kind, the text; NULL: none */
 	} * rows;
 	uint32_t n, cap, nopen;
-	void (*before_again)(void *ctx,
-	                     const char *path); /* for tests: called before a file is opened again */
+	/* For tests: called before a file is opened again. */
+	void (*before_again)(void *ctx, const char *path);
 	void *ctx;
 	atomic_bool changed; /* an input was another file, or a further pass could not open it */
 	char *changed_path;  /* path of the first such input; NULL: none, or OOM */

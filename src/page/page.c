@@ -144,8 +144,8 @@ static const struct activity_track *open_spans(const struct page *p, uint32_t tr
 	           : NULL;
 }
 
-/* Limit of spans with equal times that contain the earlier ones, and of nodes that each of them moves;
- * further spans are inside. */
+/* Max spans of equal times that are nested with the later one outside, and max nodes that each of them moves;
+ * further spans are put inside. */
 #define MAX_AROUND 16
 
 /* Whether a span belongs between `last`, the innermost open one, and the span around that: of equal spans the
@@ -188,13 +188,13 @@ static uint32_t row_around(struct page_track *k, struct activity_span *inner, co
 	const uint32_t deepest = row_of(inner->what), next = deepest < WHAT_ROW ? deepest + 1 : deepest;
 
 	inner->what = (inner->what & (UINT64_MAX >> 11)) | (uint64_t)next << 53;
-	if (k->equal >= MAX_AROUND || next == deepest)
+	if (k->nequal >= MAX_AROUND || next == deepest)
 		return next;
-	for (uint32_t i = k->nspans, n = k->equal; i > 0 && n > 0; i--, n--)
+	for (uint32_t i = k->nspans, n = k->nequal; i > 0 && n > 0; i--, n--)
 		if (k->spans[i - 1].start == e->ts && k->spans[i - 1].dur == event_end(e) - e->ts)
 			k->spans[i - 1].depth++;
 	k->depth = next > k->depth ? (uint16_t)next : k->depth;
-	return next - k->equal++;
+	return next - k->nequal++;
 }
 
 /* Returns the first free row below that of the span around a span, which is `around`. */
@@ -234,7 +234,7 @@ static bool add_span(struct page *p, const struct event *e)
 	if ((p->parts & PAGE_TIME) != 0) {
 		struct page_track *const k = &p->tracks[index];
 		row = around_last ? row_around(k, last, e) : row_inside(k, around, e->ts);
-		k->equal = around_last ? k->equal : 1;
+		k->nequal = around_last ? k->nequal : 1;
 		const uint32_t lowest = last != NULL && around_last ? row_of(last->what) : row;
 		if (!array_reach(&k->rows, &k->nrows, lowest, sizeof *k->rows))
 			return false;

@@ -62,9 +62,9 @@ struct page_track {
 	uint32_t nspans, spans_cap;
 	uint64_t count; /* all spans, also those not in spans[] */
 	struct total busy, waiting;
-	uint16_t depth; /* the largest of its spans */
-	uint32_t equal; /* the last span and those of its times that it is around */
-	uint64_t *rows; /* for each row of the timeline, the end of its last span */
+	uint16_t depth;  /* the largest of its spans */
+	uint32_t nequal; /* spans of equal times at the end of spans[], each around the one before it */
+	uint64_t *rows;  /* for each row of the timeline, the end of its last span */
 	uint32_t nrows;
 };
 
