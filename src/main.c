@@ -43,7 +43,7 @@ static enum exit_status print_help(void)
 	                    "command line."),
 	          0, 0, width);
 	text_char(&t, '\n');
-	return report_out_text(NULL, &t, false);
+	return report_out_text(NULL, &t, REPORT_GUARDED);
 }
 
 static enum exit_status print_version(int argc, char **argv)
@@ -57,7 +57,7 @@ static enum exit_status print_version(int argc, char **argv)
 		return STATUS_USAGE;
 	}
 	version_put(&t, verbose);
-	return report_out_text(NULL, &t, false);
+	return report_out_text(NULL, &t, REPORT_GUARDED);
 }
 
 static enum exit_status unknown_command(const char *name)

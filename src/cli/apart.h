@@ -13,7 +13,7 @@ struct apart_portion {
 	void *state;      /* apart_ops.state_size bytes, zeroed before each portion */
 	uint32_t number;  /* in the order of the files, from 0 */
 	const char *path; /* path of the first file */
-	uint64_t opened;  /* sum of hashes: the findings of opening each file */
+	uint64_t opened;  /* sum of hashes of the findings of opening each file */
 	struct pipeline_job job;
 	struct pipeline *pipeline;
 	struct finding_log *log;
@@ -39,9 +39,9 @@ struct apart_ops {
 	void (*report)(struct trace_slot *t, void *ctx, struct finding_log *logs, uint32_t n);
 };
 
-/* For `join`, if groups are by track: claims the labels of tracks, by which groups of two portions are found
- * to be the same.  A label must be the name of its track, and no other portion may have it: the labels of
- * tracks with equal names depend on all files.  Returns false if they do not meet this, or on OOM. */
+/* For `join`, if groups are by track: claims the labels of tracks, by which groups of portions are joined.
+ * Returns false on OOM, or if a label is not just the name of its track, or another portion has it, too:
+ * labels that tell tracks of equal names apart depend on all files. */
 bool apart_claim_labels(struct apart_portion *f, const struct stats *s);
 
 /* Whether no limit of tables and percentiles was reached.  What is beyond a limit depends on the order in

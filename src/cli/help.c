@@ -233,5 +233,5 @@ enum exit_status options_help(const struct options *o)
 		select_help(&t, width);
 	format_help(o->cmd, &t, width);
 	text_printf(&t, "\nThe manual page tracetool-%s(1) says more.\n", o->cmd->name);
-	return report_out_text(NULL, &t, false);
+	return report_out_text(NULL, &t, REPORT_GUARDED);
 }

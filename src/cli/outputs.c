@@ -324,7 +324,7 @@ void report_out_put(struct report_out *r, struct text *t)
 		r->no_memory = true;
 		return;
 	}
-	if (r->plain || !text_has_commands(t->p, t->n, r->lines)) {
+	if (r->as_is || !text_has_commands(t->p, t->n, r->lines)) {
 		if (t->n > 0)
 			output_write(r->out, t->p, t->n);
 	} else {
@@ -338,13 +338,13 @@ void report_out_put(struct report_out *r, struct text *t)
 	text_clear(t);
 }
 
-enum exit_status report_out_text(struct options *o, struct text *t, bool plain)
+enum exit_status report_out_text(struct options *o, struct text *t, enum report_escapes escapes)
 {
 	struct report_out out = { .out = NULL };
 	enum exit_status status = STATUS_UNREADABLE;
 
 	if (report_out_open(&out, o)) {
-		out.plain = plain;
+		out.as_is = escapes == REPORT_AS_IS;
 		report_out_put(&out, t);
 		status = report_out_close(&out);
 	}

@@ -94,7 +94,7 @@ struct report_out {
 	struct output *out; /* NULL: not open */
 	const char *path;   /* name for messages; not escaped; borrowed */
 	bool no_memory;     /* the report is incomplete, so it is not published */
-	bool plain;         /* texts are written unchanged: a program, or a page */
+	bool as_is;         /* texts are written unchanged: a program, or a page */
 	unsigned lines;     /* enum text_command_flags of the next text */
 };
 
@@ -120,8 +120,10 @@ enum exit_status report_out_close(struct report_out *r);
  * input could be read, and the file that it would replace is kept. */
 enum exit_status report_out_end(struct report_out *r, struct options *o, bool keep);
 
+enum report_escapes { REPORT_GUARDED, REPORT_AS_IS };
+
 /* Opens a report (report_out_open()), writes a text, frees the text, and closes the report. */
-enum exit_status report_out_text(struct options *o, struct text *t, bool plain);
+enum exit_status report_out_text(struct options *o, struct text *t, enum report_escapes escapes);
 
 /* Removes the report; does nothing if it is not open. */
 void report_out_discard(struct report_out *r);

@@ -251,7 +251,7 @@ enum exit_status complete_print(int argc, char **argv)
 	text_add(&answer, a.t.p, a.t.n);
 	answer.failed |= a.t.failed;
 	text_free(&a.t);
-	return report_out_text(NULL, &answer, true);
+	return report_out_text(NULL, &answer, REPORT_AS_IS);
 }
 
 /* ---- completion ---- */
@@ -272,7 +272,7 @@ static enum exit_status cmd_completion(const struct command *cmd, int argc, char
 	if (shell < 0)
 		return o.status;
 	text_str(&t, completion_scripts[shell]);
-	return report_out_text(NULL, &t, true);
+	return report_out_text(NULL, &t, REPORT_AS_IS);
 }
 
 const struct command completion_command = {

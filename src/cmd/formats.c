@@ -338,7 +338,7 @@ static enum exit_status cmd_formats(const struct command *cmd, int argc, char **
 		put_format_text(&t, a.one, options_prose_width(&o));
 	else
 		put_list_text(&t, options_width(&o));
-	return report_out_text(&o, &t, false);
+	return report_out_text(&o, &t, REPORT_GUARDED);
 }
 
 const struct command formats_command = {

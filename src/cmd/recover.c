@@ -44,7 +44,7 @@ struct recover {
 	struct options options;
 	const char *in, *out;
 	const struct format
-	    *misnamed;      /* format of the suffix of `out`, if programs for it cannot read the output */
+	    *misnamed;      /* format of the suffix of `out`, if its programs cannot read the output */
 	const char *report; /* file of --report; NULL: none */
 	bool sort;
 	unsigned json; /* index in text|json */

@@ -15,8 +15,8 @@
 struct page_run {
 	struct options *options;
 	const struct trace_groups *traces;
-	const struct trace_groups
-	    *against; /* old side of a comparison; NULL: none, or the first of two traces */
+	/* Old side of a comparison.  NULL: of two traces the first one; of others there is no comparison. */
+	const struct trace_groups *against;
 	/* Called at the end of an input, with its findings in `list`; NULL: findings were reported before. */
 	void (*closed)(void *ctx, const struct source *s);
 	struct finding_list *list;

@@ -48,41 +48,41 @@ static const struct entry *next_entry(struct entry_walk *w)
 /* ---- names ---- */
 
 /* Ways in which a name matches an id, the most specific first. */
-enum means { MEANS_ID, MEANS_GLOB, MEANS_FAMILY, MEANS_END, MEANS_NOTHING };
+enum id_match { MATCH_ID, MATCH_GLOB, MATCH_FAMILY, MATCH_END, MATCH_NOTHING };
 
-static enum means means(const char *name, const char *id)
+static enum id_match match_id(const char *name, const char *id)
 {
 	const size_t family = strcspn(id, "/"), n = strlen(name);
 
 	if (strcmp(name, id) == 0)
-		return MEANS_ID;
+		return MATCH_ID;
 	if (strpbrk(name, "*?") != NULL)
 		return glob_is_linear(slice_str(name)) && glob_fits(slice_str(name), slice_str(id))
-		           ? MEANS_GLOB
-		           : MEANS_NOTHING;
+		           ? MATCH_GLOB
+		           : MATCH_NOTHING;
 	if (n >= family && n <= family + 1 && strncmp(name, id, n) == 0)
-		return MEANS_FAMILY;
-	return id[family] == '/' && strcmp(name, id + family + 1) == 0 ? MEANS_END : MEANS_NOTHING;
+		return MATCH_FAMILY;
+	return id[family] == '/' && strcmp(name, id + family + 1) == 0 ? MATCH_END : MATCH_NOTHING;
 }
 
 struct name_search {
 	const char *name;
-	enum means how;
+	enum id_match how;
 	size_t n; /* number of ids that match in this way */
 };
 
 static struct name_search find(const char *name)
 {
-	struct name_search s = { .name = name, .how = MEANS_NOTHING };
+	struct name_search s = { .name = name, .how = MATCH_NOTHING };
 	struct entry_walk w = { .at_losses = false };
 
 	for (const struct entry *e; (e = next_entry(&w)) != NULL;) {
-		const enum means how = means(name, e->id);
+		const enum id_match how = match_id(name, e->id);
 		if (how < s.how) {
 			s.how = how;
 			s.n = 0;
 		}
-		s.n += how == s.how && how != MEANS_NOTHING;
+		s.n += how == s.how && how != MATCH_NOTHING;
 	}
 	return s;
 }
@@ -95,7 +95,7 @@ static bool refuse_ambiguous(struct options *o, const struct name_search *s)
 	struct shown_path shown;
 
 	for (const struct entry *e; (e = next_entry(&w)) != NULL;)
-		if (means(s->name, e->id) == s->how)
+		if (match_id(s->name, e->id) == s->how)
 			text_printf(&list, "%s%s", list.n > 0 ? ", " : "", e->id);
 	options_mistake(o, "%s may be one of %.*s; which is meant? (tracetool rules %s lists them)",
 	                show_path(&shown, s->name), (int)list.n, list.p, shown.s);
@@ -111,9 +111,9 @@ static bool check_names(struct options *o, bool one_each)
 
 	for (size_t i = 0; i < o->nin; i++) {
 		const struct name_search s = find(o->in[i]);
-		if (s.how == MEANS_END && s.n > 1 && one_each)
+		if (s.how == MATCH_END && s.n > 1 && one_each)
 			return refuse_ambiguous(o, &s);
-		if (s.how != MEANS_NOTHING)
+		if (s.how != MATCH_NOTHING)
 			continue;
 		const char *const rule = rule_nearest_name(o->in[i]);
 		const char *const nearest = rule != NULL ? rule : loss_nearest_id(o->in[i]);
@@ -127,8 +127,8 @@ static bool check_names(struct options *o, bool one_each)
 static bool is_meant(const struct options *o, const char *id)
 {
 	for (size_t i = 0; i < o->nin; i++) {
-		const enum means how = means(o->in[i], id);
-		if (how != MEANS_NOTHING && how == find(o->in[i]).how)
+		const enum id_match how = match_id(o->in[i], id);
+		if (how != MATCH_NOTHING && how == find(o->in[i]).how)
 			return true;
 	}
 	return o->nin == 0;
@@ -277,7 +277,7 @@ static enum exit_status cmd_rules(const struct command *cmd, int argc, char **ar
 	if (o.status != STATUS_CLEAN || !check_names(&o, false))
 		return o.status;
 	lists[s.form](&(struct list){ .t = &t, .o = &o, .kinds = s.kinds });
-	return report_out_text(&o, &t, false);
+	return report_out_text(&o, &t, REPORT_GUARDED);
 }
 
 const struct command rules_command = {
@@ -409,7 +409,7 @@ static enum exit_status cmd_explain(const struct command *cmd, int argc, char **
 		put_families(&x);
 	else
 		explain_all(&x);
-	return report_out_text(&o, &t, false);
+	return report_out_text(&o, &t, REPORT_GUARDED);
 }
 
 const struct command explain_command = {
