@@ -111,8 +111,7 @@ static const struct signature signatures[] = {
 	{ 0, BYTES("<?xml"), { "an XML document", "name a trace" } },
 };
 
-/* Texts of other programs by their begin, before and in which blanks count for nothing, and a text in the
- * first TEXT_LINE bytes. */
+/* Texts of other programs: how they begin, ignoring blanks, and a text in their first TEXT_LINE bytes. */
 static const struct text_signature {
 	const char *begin, *text;
 	struct input_foreign is;

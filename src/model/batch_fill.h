@@ -27,7 +27,7 @@ static inline void batch_set_fields(struct batch *b, struct event *e, uint16_t n
 	b->nfields += n;
 }
 
-/* The n fields of an event of the batch, to be filled in at once.  NULL on OOM, likewise. */
+/* Both steps: the n fields of an event of the batch, to be filled in.  NULL on OOM. */
 static inline struct field *batch_event_fields(struct batch *b, struct event *e, uint16_t n)
 {
 	struct field *const f = batch_fields(b, n);

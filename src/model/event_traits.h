@@ -92,9 +92,8 @@ static inline bool event_has_category(const struct event *e)
 
 #define EVENT_SHORT_NAME 16U /* bytes */
 
-/* Bytes of the text of a track that a writer keeps to repeat it with each event.  A longer one is made for
- * each event: many tracks can have one process of a long name, and events that repeat it too often have it
- * cut. */
+/* Max bytes of the text of a track that a writer keeps to repeat with each event.  Longer texts are made for
+ * each event: many tracks can have one process of a long name, which is cut if events repeat it too often. */
 #define TRACK_TEXT_KEPT 1024U
 
 /* The name of its track, or of one above, in the row of an event; e NULL: whole. */

@@ -111,7 +111,7 @@ struct plan {
 	struct slice state_name; /* the name of this number */
 	struct plan_ref key;     /* equal for BEGIN and END that belong together */
 	struct slice category;   /* p NULL: the class's own */
-	const struct plan_template *categories; /* or the first of these that the parts of its name resolve */
+	const struct plan_template *categories; /* the first that parts of the class's name resolve is used */
 	uint32_t ncategories;
 	const struct plan_template
 	    *shapes; /* of class names: the first that fits names the parts of a name */

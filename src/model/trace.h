@@ -55,7 +55,7 @@ const struct field *trace_meta(const struct trace *t, struct slice name); /* the
  * interpretation, as it passes no gate. */
 struct slice trace_text(struct trace *t, struct slice s);
 
-/* The same for names of events, few of which are in use at a time; one without flags is scanned. */
+/* The same for names of events, with a small cache, as traces use few.  Texts without flags are scanned. */
 struct slice trace_event_name(struct trace *t, struct slice s);
 
 #define TRACE_MAX_TRACKS 98304 /* further ones share a track, to bound memory */

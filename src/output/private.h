@@ -87,7 +87,7 @@ struct output_temp {
 	enum output_temp_named {
 		TEMP_UNNAMED,
 		TEMP_NAMED,   /* it has its target's name, which can be taken back */
-		TEMP_SWAPPED, /* likewise, and the replaced file has the temporary name */
+		TEMP_SWAPPED, /* as TEMP_NAMED, and the replaced file has the temporary name */
 	} named;
 };
 

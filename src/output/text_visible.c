@@ -44,7 +44,7 @@ static void add_char(struct text *t, const char *p, size_t size, const char *bac
 	}
 }
 
-/* Bytes at p that are shown as they are, of n; most text is of these alone. */
+/* Returns how many of the n bytes at p are shown unchanged: in most text, all. */
 static size_t count_plain(const char *p, size_t n)
 {
 	size_t i = 0;

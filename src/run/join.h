@@ -39,7 +39,7 @@ struct join {
 	uint64_t zero_ns;  /* of all traces: trace.zero_ns */
 	struct arena arena;
 	struct table64 ids;     /* of processes -> number of the trace, or JOIN_SEVERAL */
-	struct tabletext names; /* of processes without an id, likewise */
+	struct tabletext names; /* names of processes without an id -> the same */
 	/* Set if join_look() failed. */
 	bool failed;
 	struct pipeline_why why;

@@ -66,7 +66,7 @@ static void add_arrow_ends(struct interpret *in, const struct batch *b, struct e
 	if (out != NULL && interpret_number(out, &key)) {
 		const bool instant =
 		    m->phase == PLAN_INSTANT || (m->phase == PLAN_AS_READ && e->phase == PHASE_INSTANT);
-		/* the name of the arrow is that of the first such plan of the class */
+		/* writers take the name of the arrow from this plan, the first of the class with arrows */
 		if (instant && m == plan_with_arrows(e->cls->plan))
 			e->flags |= EVENT_ARROW;
 		arrows_out(&in->arrows, m->flow_name, key, e);

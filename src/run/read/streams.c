@@ -46,7 +46,7 @@ struct streams {
 	struct merge merge;
 	struct merge_entry first;     /* the next event */
 	struct stream_events *events; /* by stream */
-	struct findings **findings;   /* likewise */
+	struct findings **findings;   /* by stream */
 	uint64_t number;              /* of the merged batch */
 	uint64_t out_bytes;           /* shared with it */
 	uint32_t max;                 /* events of the batch */
