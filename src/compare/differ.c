@@ -339,8 +339,8 @@ static enum differ_status step_left_out(struct differ *d)
 	return is_kept ? advance_both(d, DIFFER_DONE) : advance(d, DIFFER_A);
 }
 
-/* Returns the side whose head is next: the earlier one; of traces whose times are not compared, and may be
- * far apart, the one of which fewer events were read. */
+/* Returns the side whose head is next: the earlier one.  If times are not compared, the traces may be far
+ * apart: then the side of which fewer events were read. */
 static int next_side(const struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];

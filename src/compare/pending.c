@@ -327,9 +327,9 @@ static bool is_made(const struct differ *d, const struct pending_event *a, const
 	       (!allowed || d->rules.may_differ(d->ctx, find_differences(d, a, b)));
 }
 
-/* Pairs x with the first of the n candidates y that has its hash and with which rules.may_differ accepts it.
- * The pair is reported at once, as rules.may_differ depends on those before.  Returns whether y[0] can be the
- * partner of a later event: it was not taken, and x was compared with all that have its hash. */
+/* Pairs x with the first of the n candidates y of the same hash that rules.may_differ accepts, and reports
+ * the pair at once, as rules.may_differ depends on earlier pairs.  Returns whether y[0] can be the partner of
+ * a later event: it was not taken, and x was compared with all candidates of its hash. */
 static bool match_allowed(struct differ *d, const struct candidate *x, const struct candidate *y, uint32_t n,
                           uint64_t before, enum differ_status *status)
 {

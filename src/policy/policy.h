@@ -48,9 +48,9 @@ void policy_choice_free(struct policy_choice *c);
 #define POLICY_MAX_PATTERN 1024U           /* bytes of a pattern */
 #define POLICY_MAX_RULES 1000U             /* patterns of rules, of the file and all its overrides */
 #define POLICY_MAX_EVENTS 64U              /* expectations of events, of the file and all its overrides */
-#define POLICY_MAX_METADATA 64U            /* likewise */
-#define POLICY_MAX_BUDGETS 128U            /* likewise */
-#define POLICY_MAX_SUBSETS 8U              /* different patterns of threads in budgets, likewise */
+#define POLICY_MAX_METADATA 64U            /* expectations of metadata in all these */
+#define POLICY_MAX_BUDGETS 128U            /* budgets in all these */
+#define POLICY_MAX_SUBSETS 8U              /* different patterns of threads in these budgets */
 #define POLICY_MAX_NAMES 64U               /* of threads; of processes */
 #define POLICY_MAX_OVERRIDES (POLICY_MAX_CHOICES - 2U)
 #define POLICY_MAX_REPORTS 16U

@@ -179,7 +179,8 @@ static struct starter_row *find_row(struct policy_starter *s, struct slice name,
 	return row;
 }
 
-/* Returns false if there is no row of these patterns: all rows that fit the spans allow for them. */
+/* Adds a group of spans to the row of its patterns.  Returns false if it has none, after raising the limits
+ * of the rows whose patterns its spans fit, too. */
 static bool add_row(struct policy_starter *s, const struct span_row *r, const struct stats *stats, bool add)
 {
 	const uint64_t p99 = histogram_percentile(&r->group->durations, &stats->pool, 99);
@@ -359,7 +360,7 @@ static void write_trace(const struct policy_starter *s, struct text *t)
 	text_str(t, "}\n");
 }
 
-/* Returns the limit of a row: those of all rows that its patterns fit. */
+/* Returns the largest p99 of the rows whose names the patterns of this row fit. */
 static uint64_t row_p99(const struct policy_starter *s, const struct starter_row *row)
 {
 	uint64_t p99 = row->p99;

@@ -460,7 +460,7 @@ enum span_column {
 	SPAN_TOTAL,
 	SPAN_SELF,
 	SPAN_WAITING,   /* of self, in spans that are waiting */
-	SPAN_FIELD_SUM, /* of stats.sum_of; NEGATIVE and RATE likewise */
+	SPAN_FIELD_SUM, /* of stats.sum_of, like RATE and NEGATIVE */
 	SPAN_RATE,      /* sum per second of total time */
 	SPAN_NEGATIVE,
 	SPAN_BYTES,

@@ -8,7 +8,7 @@
 #include "base/scan.h"
 
 #define MAX_NAME 4096      /* bytes of a name that are kept */
-#define MAX_SHORT_NAME 256 /* likewise, when memory is used up */
+#define MAX_SHORT_NAME 256 /* the same when memory is used up */
 
 /* ---- the heap ---- */
 

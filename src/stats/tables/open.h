@@ -68,7 +68,7 @@ struct open_arrow {
 
 struct open_arrows {
 	struct open_arrow *starts; /* OPEN_ARROWS_MAX; NULL before the first */
-	uint32_t *buckets; /* likewise; index + 1 of the first start with an id of this hash; 0: none */
+	uint32_t *buckets;         /* index + 1 of the first start with an id of this hash; 0: none */
 	uint32_t nstarts, free_start;
 	uint64_t seed;
 	uint64_t open;   /* starts without an end so far */
