@@ -184,8 +184,7 @@ static bool open_one(struct reports *r, struct options *o, struct report_request
 	q->out.path = standard ? q->out.path : q->path;
 	if (q->kind == &report_github)
 		q->out.lines = TEXT_OWN_COMMANDS;
-	q->out.as_is =
-	    q->kind == &report_html; /* its texts have no commands; the hash is that of the script */
+	q->out.as_is = q->kind == &report_html; /* it has no commands, and a hash of its unchanged script */
 	if (!report_init(&q->report, q->kind, &r->context))
 		return options_no_memory(o);
 	q->report.color = standard ? options_color(o, STDOUT_FILENO) : o->color == COLOR_ALWAYS;

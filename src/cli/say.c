@@ -236,8 +236,8 @@ enum exit_status say_end(struct options *o, const struct source *s)
 	return STATUS_USAGE;
 }
 
-/* The command that lists findings.  A pipe cannot be read again, and has findings of its own: names that are
- * defined after their use. */
+/* Proposes how to list the findings: by validate, or for a pipe, which cannot be read again, by --report.
+ * Also, a pipe has findings that a file does not have: names that are defined after their use. */
 static void put_listing_command(struct text *t, const struct options *o)
 {
 	const size_t nin = o->nin - (o->cmd->converts && o->output == NULL);
@@ -252,8 +252,8 @@ static void put_listing_command(struct text *t, const struct options *o)
 	text_str(t, nin == 1 ? show_operand(&shown, o->in[0]) : "IN ...");
 }
 
-/* unsaid: says that they are not shown. */
-static void say_listed(const struct options *o, uint64_t n, const char *what, bool unsaid)
+/* not_shown: the message says so. */
+static void say_listed(const struct options *o, uint64_t n, const char *what, bool not_shown)
 {
 	char buffer[MESSAGE_SPACE];
 	struct text t = text_start(buffer, sizeof buffer);
@@ -262,7 +262,7 @@ static void say_listed(const struct options *o, uint64_t n, const char *what, bo
 		return;
 	put_listing_command(&t, o);
 	say("%" PRIu64 " %s%s in the input%s%s: %.*s lists %s", n, what, n == 1 ? "" : "s",
-	    unsaid ? n == 1 ? " is" : " are" : "", unsaid ? " not shown" : "", (int)t.n, t.p,
+	    not_shown ? n == 1 ? " is" : " are" : "", not_shown ? " not shown" : "", (int)t.n, t.p,
 	    n == 1 ? "it" : "them");
 	text_free(&t);
 }

@@ -102,7 +102,8 @@ static void put_size(struct text *t, const struct info *n, uint64_t bytes)
 	text_char(t, '\n');
 }
 
-/* Whether a class is listed: it has records, or is the first class of a name of which none has records. */
+/* Whether a class is listed: it has records, or is the first of its name and no class of this name has any.
+ */
 static bool is_listed(const struct class *c)
 {
 	return c->records > 0 || (c->first == c && trace_class_records(c) == 0);
@@ -487,7 +488,7 @@ static void describe_trace(struct trace_slot *t)
 	const struct run_report report = pipeline_report(p);
 	n->start_ns = select_found_first(report.found, n->first_ns);
 	trace_slot_turn(t);
-	/* the group of files beside the traces of a folder: it has a warning about them, and no input */
+	/* files of a folder that are no traces: they have a warning, but no input */
 	const bool only_warned =
 	    n->files == 0 && n->findings[LEVEL_WARNING] > 0 && n->findings[LEVEL_ERROR] == 0;
 	if (run->table && !only_warned) {
