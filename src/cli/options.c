@@ -588,8 +588,8 @@ bool options_no_memory(struct options *o)
 	return false;
 }
 
-#define DEFAULT_THREADS 16U
-#define MAX_THREADS 256U
+#define DEFAULT_THREADS 16U /* at most, without --threads */
+#define MAX_THREADS 256U    /* of --threads */
 
 unsigned options_threads(uint64_t asked)
 {

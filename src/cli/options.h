@@ -174,7 +174,6 @@ enum common {
 extern const struct cmd_option options_common[COMMON_COUNT];
 extern const char *const options_color_words[]; /* arguments of --color; NULL-terminated */
 
-/* Whether a command has this common option. */
 bool options_has_common(const struct command *cmd, enum common which);
 
 /* The i-th option of a command that a format provides, over all formats; NULL after the last. */

@@ -99,7 +99,6 @@ struct job_parts {
 	uint32_t have, of;
 };
 
-/* Counts a trace of a job. */
 void job_parts_add(struct job_parts *p, const struct trace *trace);
 
 /* Reports the number of missing parts, if any. */

@@ -100,7 +100,7 @@ struct pipeline_job trace_slot_job(struct trace_slot *t)
 
 /* ---- all traces ---- */
 
-#define SLOTS_PER_THREAD 4
+#define SLOTS_PER_THREAD 4 /* if a thread waits for the turn of its trace */
 #define SLOTS_TO_FINISH 16 /* slots per thread, if no thread waits for the turn of its trace */
 
 /* Parsed vocabularies, used by one thread at a time. */

@@ -20,7 +20,7 @@
 #include "input/open.h"
 #include "json/out.h"
 
-#define MAX_LISTED_RULES 64
+#define MAX_LISTED_RULES 64 /* whose changes are counted one by one */
 
 /* The list of changes, in the order of occurrence: text on stderr, and JSON (schemas/recover.schema.json). */
 struct recover_list {

@@ -242,7 +242,6 @@ static struct wide_hash canon_bytes(const struct value *v)
 	return h;
 }
 
-/* Values nest. */
 static struct wide_hash hash_value(struct canon *c, const struct value *v, unsigned depth);
 
 static struct wide_hash hash_list(struct canon *c, const struct value *values, uint32_t count, unsigned depth)

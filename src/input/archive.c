@@ -207,7 +207,6 @@ static bool read_long_name(struct input_archive *a, struct input *in, struct tar
 	return skip_bytes(a, in, size, "a header");
 }
 
-/* Reads the data of an extension. */
 static bool read_extension(struct input_archive *a, struct input *in, struct tar_entry *e)
 {
 	const uint64_t size = e->extension;

@@ -9,7 +9,7 @@
 /* ---- numbers ---- */
 
 #define FIRST_CAP 64U
-#define ERA_PUTS 4096U
+#define ERA_PUTS 4096U /* puts of one era, the age of a number in 16 bits */
 #define LAST_ERA UINT16_MAX
 
 void numbers_free(struct numbers *t)

@@ -64,7 +64,6 @@ bool batch_copy_event(struct batch *to, const struct batch *from, uint32_t i);
  * without it, and usable. */
 struct shared_memory *batch_share_memory(struct batch *b);
 
-/* Passes a block to the batch. */
 static inline void batch_own(struct batch *b, struct batch_block *block)
 {
 	block->next = b->engine.blocks;

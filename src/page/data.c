@@ -22,17 +22,18 @@
 #include "base/compiler.h"
 #include "json/out.h"
 
+/* Limits of the data, so that the page has a few MB. */
 #define MAX_TRACKS 300U
-#define MAX_BINS 400000U
+#define MAX_BINS 400000U /* of all tracks; 4 bytes each */
 #define MAX_SPANS 40000U
-#define MAX_NODES 20000U
+#define MAX_NODES 20000U /* of the tree of spans, and of all trees of samples together */
 #define MAX_NAME_BYTES ((size_t)1 << 20)
 #define MAX_ROW_BYTES ((size_t)1 << 20)
 #define MAX_COUNTERS 24U
-#define COUNTER_BINS 512U
+#define COUNTER_BINS 512U /* of each counter */
 #define MAX_FLOWS 24U
 #define COLORS 8U
-#define BIN_NAMES 255U
+#define BIN_NAMES 255U /* names of bins: their index is a byte */
 
 struct data {
 	struct page_view *v;

@@ -15,9 +15,9 @@
 #include "output/text_json.h"
 #include "output/text_visible.h"
 
-#define ROWS 100 /* max rows of a table */
-#define FRAME_ROWS 20
-#define MAX_META 60
+#define ROWS 100      /* max rows of a table */
+#define FRAME_ROWS 20 /* frames of samples */
+#define MAX_META 60   /* listed metadata */
 #define MAX_TRACES 100
 #define OPEN_TRACES 24 /* a longer table of traces is collapsed, as the timeline stands below it */
 

@@ -15,8 +15,8 @@
 
 #define MAX_TRACE_ROWS 64U /* max kinds of spans that a trace adds */
 #define MAX_EVENTS 3       /* expected ones */
-#define MAX_BUDGETS 4
-#define MAX_NAME 120 /* bytes */
+#define MAX_BUDGETS 4      /* of a starter policy: those of the spans with the most time */
+#define MAX_NAME 120       /* bytes */
 
 /* ---- patterns ---- */
 

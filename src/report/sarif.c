@@ -9,7 +9,7 @@
 #include "base/scan.h"
 #include "report/parts.h"
 
-#define MAX_RESULTS 20000
+#define MAX_RESULTS 20000           /* of a level, and of the report: GitHub accepts 25,000 */
 #define MAX_BYTES ((size_t)8 << 20) /* total size of all results, with SEPARATOR bytes before each */
 #define SEPARATOR 2
 #define MAX_TEXT 1000 /* bytes of a description */

@@ -140,7 +140,6 @@ static bool is_copied(void *ctx, const struct source *s)
 	return false;
 }
 
-/* Takes over the selection of the pass. */
 static void take_selection(void *ctx, struct pipeline *pass)
 {
 	struct pipeline *const p = ctx;

@@ -101,7 +101,6 @@ struct pass {
 	struct pipeline_why *why; /* gets the first reason why it failed; findings are not reported */
 };
 
-/* The inputs of a job, for a pass. */
 struct trace_input pass_inputs(const struct pipeline_job *of);
 
 /* false: it failed, or `take` stopped it. */

@@ -101,8 +101,8 @@ static int by_start(const void *a, const void *b)
 	return y_is_later == (y_is_later ? y->inner : x->inner) ? -1 : 1;
 }
 
-#define MOVES 8U /* max average moves of an element with which insertion is faster than a merge */
-#define ELEMENT 64U
+#define MOVES 8U    /* max average moves of an element with which insertion is faster than a merge */
+#define ELEMENT 64U /* max bytes of an element */
 
 /* Sorts elements nearly in order, such as spans added at their ends, by insertion; others by merges. */
 static void sort_nearly(void *base, uint32_t n, size_t size, int (*compare)(const void *, const void *))

@@ -42,7 +42,7 @@ static bool set_by(struct convert *c, const char *arg)
 	return i >= 0;
 }
 
-#define MIN_SIZE 1024U
+#define MIN_SIZE 1024U /* bytes of a part, of --split size= */
 
 static bool set_size(struct convert *c, const char *arg)
 {

@@ -166,7 +166,7 @@ void interpret_layout(const struct interpret *in, struct batch *b, struct event 
 
 /* ---- references ---- */
 
-#define PIECES 16
+#define PIECES 16        /* texts and references of a composed text that are joined at a time */
 #define TEXT_BYTES 4096U /* max bytes of a composed text; a single reference is not cut */
 
 const struct value *interpret_field(const struct batch *b, const struct event *e, struct slice name)

@@ -12,7 +12,7 @@
 
 /* ---- definitions, facts, arrows ---- */
 
-#define FACTS_MAX 512U
+#define FACTS_MAX 512U /* facts of a trace, those of its reader included */
 #define FACTS_BYTES (256U << 10)
 
 /* Adds facts: only texts and numbers, the first of each name. */

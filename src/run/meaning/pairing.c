@@ -400,7 +400,6 @@ static bool has_capacity(const struct pairing *p, const struct event *e, const s
 	       !(listed && p->tracks[e->track->index].depth >= PAIRING_TRACK);
 }
 
-/* Adds the open span. */
 static void open_span(struct pairing *p, const struct batch *b, const struct event *e,
                       const struct pairing_how *how)
 {
@@ -569,7 +568,7 @@ static void emit_list(struct pairing *p, struct batch *b, uint32_t *list, bool f
 	}
 }
 
-/* Whether the batch is full. */
+/* Returns true if the batch is full. */
 static bool emit_all_open(struct pairing *p, struct batch *b, bool fields)
 {
 	for (; p->at < p->ntracks && b->n < b->cap; p->at += b->n < b->cap) {

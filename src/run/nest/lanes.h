@@ -81,7 +81,6 @@ void nesting_free(struct nesting *n);
 /* The general case of nesting_span, with the end computed. */
 void nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x, struct nest_result *out);
 
-/* Adds a span to a track. */
 static inline void nesting_span(struct nesting *n, uint32_t track, uint64_t start, uint64_t dur,
                                 struct nest_result *out)
 {

@@ -36,7 +36,6 @@ static bool sort_bytes(uint64_t *keys, uint32_t n)
 	return true;
 }
 
-/* Returns the words of an entry. */
 static inline uint32_t entry_words(const struct mark_set *s)
 {
 	return s->pages ? MARK_PAGE_WORDS : 1;
@@ -366,7 +365,7 @@ static uint64_t search(struct mark_cursor *c, struct mark_set *s, uint64_t key, 
 	return from;
 }
 
-#define NEAR 64
+#define NEAR 64 /* entries that a cursor passes one by one before it searches */
 
 /* Moves to the first entry that is >= key.  Returns NULL if there is none. */
 static inline const uint64_t *move_to(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)

@@ -54,7 +54,6 @@ static char *shared_name(struct slice path, const char *file)
 	return name;
 }
 
-/* The group of this trace. */
 static struct trace_group *group_of(struct grouping *g, const struct format *format, const char *file)
 {
 	const struct trace_ops *const ops = format_trace_ops(format);

@@ -26,7 +26,6 @@ void records_more(struct input *in, size_t held)
 	in->p += held;
 }
 
-/* Whether the event of a record is wanted. */
 static inline bool is_wanted(unsigned want, bool raw, const struct record *rec)
 {
 	if (raw)
@@ -199,7 +198,7 @@ static bool read_stretch(struct reader *r, struct record_marks *marks, uint32_t 
 	return in->p > from;
 }
 
-#define STEP_BYTES 4096U
+#define STEP_BYTES 4096U /* largest step; events of a step that are not selected are read in vain */
 
 /* Passes over plain events that are left out, then adds plain events of about *step bytes: more each time
  * while they are selected, else one.  Returns false if there are none. */

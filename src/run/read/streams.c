@@ -11,16 +11,16 @@
 #include "run/read/merge.h"
 #include "run/read/reading.h"
 
-#define MERGED_EVENTS 512       /* of a merged batch */
-#define MERGED_FIELDS 16384     /* of a merged batch, about */
-#define MERGED_BYTES (4U << 20) /* of text in a merged batch */
-#define EVENTS_BUFFERED 16384   /* of all streams */
-#define MAX_BUFFERED 256        /* events of one stream */
-#define MIN_BUFFERED 4
+#define MERGED_EVENTS 512          /* of a merged batch */
+#define MERGED_FIELDS 16384        /* of a merged batch, about */
+#define MERGED_BYTES (4U << 20)    /* of text in a merged batch */
+#define EVENTS_BUFFERED 16384      /* of all streams */
+#define MAX_BUFFERED 256           /* events of one stream */
+#define MIN_BUFFERED 4             /* events of one stream, however many there are */
 #define BYTES_BUFFERED (12U << 20) /* of the files of all streams */
 #define MAX_MAPPED 128             /* streams; with more, files are read in pieces */
-#define FEW_STREAMS 64
-#define MAX_PACKED 8 /* streams; each has a thread and some MiB */
+#define FEW_STREAMS 64             /* see hold_all() */
+#define MAX_PACKED 8               /* streams; each has a thread and some MiB */
 
 struct stream {
 	struct source source;

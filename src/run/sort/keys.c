@@ -132,8 +132,8 @@ static void merge_sort(struct order_key *keys, uint32_t n, struct order_key *scr
 
 /* ---- radix sort ---- */
 
-#define MIN_RADIX 1024U /* keys; below, counting digits costs more than it saves */
-#define FAR_DISTANCE 64U
+#define MIN_RADIX 1024U  /* keys; below, counting digits costs more than it saves */
+#define FAR_DISTANCE 64U /* keys; merges are cheap if few keys have to move that far */
 
 /* Bits in which keys differ: of start - min_start and track - min_track. */
 struct spread {

@@ -7,7 +7,7 @@
 #define BUFFER_MIN UINT64_C(4096)
 #define BUFFER_GOOD (UINT64_C(64) << 10) /* smaller ones cost more in system calls than another pass */
 #define BUFFER_MAX (UINT64_C(1) << 20)
-#define MAX_RUNS 256U
+#define MAX_RUNS 256U /* merged at a time */
 #define MIN_RUNS 4U
 
 /* A window into a run: [at, have) of the buffer is unread. */
@@ -174,7 +174,6 @@ static inline bool read_key(struct run_merge *m, struct run_reader *r, struct or
 	return true;
 }
 
-/* Advances the first run. */
 static bool advance(struct run_merge *m)
 {
 	const uint32_t run = m->heap.active[0];
@@ -339,7 +338,6 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
 
 /* ---- reducing the number of runs ---- */
 
-/* Merges n adjacent runs. */
 static bool merge_into_one(struct spill_file *f, const struct spill_run *runs, uint32_t n,
                            const struct run_rule *rule, struct spill_run *made)
 {

@@ -17,9 +17,9 @@
 #define LOAD_PART 128U /* a load takes a 128th of the memory */
 #define LOAD_MIN (UINT64_C(4) << 10)
 #define LOAD_MAX (UINT64_C(2) << 20)
-#define LOAD_EVENT 32U  /* bytes of a load for each key that it has room for */
-#define SHAPES_PART 32U /* shapes take a 32nd of the memory */
-#define OUT_BYTES ((size_t)1 << 20)
+#define LOAD_EVENT 32U              /* bytes of a load for each key that it has room for */
+#define SHAPES_PART 32U             /* shapes take a 32nd of the memory */
+#define OUT_BYTES ((size_t)1 << 20) /* of texts and lists in a batch of the output, about */
 #define OUT_FIELDS 65536U
 
 /* Batches may point into it when all events stay in memory to the end. */

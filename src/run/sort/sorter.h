@@ -187,7 +187,6 @@ struct packed_head {
 /* shapes: as packed. */
 void event_read_head(struct packed_head *h, const char *packed, const struct event_shapes *shapes);
 
-/* Returns the sorting key. */
 struct order_key event_head_key(const struct packed_head *h, struct order_rule rule);
 
 /* Add a packed event to a batch that is not full (n < cap).  On OOM the batch is unchanged, except for its

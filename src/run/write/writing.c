@@ -12,8 +12,8 @@
 
 /* Bytes of text in the events that are rendered together, and of output that is passed on early. */
 #define PIECE_BYTES (256U << 10)
-#define JOBS_A_THREAD 3
-#define JOBS_MIN 16 /* a thread is woken for half of them: waking costs as much as rendering one */
+#define JOBS_A_THREAD 3 /* so that a thread has work while rendered batches wait for their turn */
+#define JOBS_MIN 16     /* a thread is woken for half of them: waking costs as much as rendering one */
 
 struct writing_job {
 	struct writing *w;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define EXACT 1000000
+#define EXACT 1000000 /* values, with which the binomial sum is computed */
 
 /* ---- quantiles ---- */
 

@@ -121,7 +121,6 @@ bool flows_add(struct flow_table *f, const struct event *e)
 	return arrow_pairing_add(&f->arrows, e, name, count_ends, f);
 }
 
-/* Counts the open arrows by name. */
 static bool count_open(struct flow_table *f, const struct open_arrows *a, bool leaving)
 {
 	for (uint32_t i = 0; a->starts != NULL && i < OPEN_ARROWS_MAX; i++)

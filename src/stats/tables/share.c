@@ -10,8 +10,8 @@
 #include "output/text_visible.h"
 #include "stats/tables/tables.h"
 
-#define SHARE_RING 65536U
-#define SHARE_LOOKS 8192U
+#define SHARE_RING 65536U  /* busy periods that are kept */
+#define SHARE_LOOKS 8192U  /* of them, examined per gap */
 #define SHARE_TRACKS 4096U /* tracks from the process on whose open spans count in a gap */
 #define SHARE_SHOWN 3U     /* names of a gap, those with the most time */
 #define NAME_BYTES 256     /* of a name, before it is shortened */
