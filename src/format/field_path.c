@@ -24,7 +24,7 @@ static struct slice rest_of(struct slice path, uint32_t length)
 }
 
 /* Reads the number of an element.  Returns false if the path does not begin with one. */
-static bool element(struct slice path, uint64_t *number, uint32_t *length)
+static bool read_index(struct slice path, uint64_t *number, uint32_t *length)
 {
 	const char *const dot = memchr(path.p, '.', path.n);
 
@@ -35,13 +35,13 @@ static bool element(struct slice path, uint64_t *number, uint32_t *length)
 /* ---- lists and maps ---- */
 
 /* Returns the value at the start of the path, and moves *path past it; NULL: none. */
-static const struct value *entry(const struct value *v, struct slice *path)
+static const struct value *take_entry(const struct value *v, struct slice *path)
 {
 	struct step found = { 0 };
 	uint64_t number;
 
 	if (v->type == VALUE_LIST) {
-		if (element(*path, &number, &found.length) && number < v->count)
+		if (read_index(*path, &number, &found.length) && number < v->count)
 			found.at = &v->values[number];
 	} else {
 		for (uint32_t i = 0; i < v->count; i++) {
@@ -67,14 +67,14 @@ static struct slice plain_text(const struct json_token *t, char to[PATH_TEXT])
 }
 
 /* Returns the member or element at the start of the path, and moves *path past it; absent: none. */
-static struct json_token member(const struct json_token *of, struct slice *path)
+static struct json_token take_member(const struct json_token *of, struct slice *path)
 {
 	struct json_token found = { .kind = JSON_ABSENT };
 	struct step step = { 0 };
 	struct json_walk w = json_walk_again(of);
 	uint64_t number = 0;
 
-	if (*of->p == '[' && !element(*path, &number, &step.length))
+	if (*of->p == '[' && !read_index(*path, &number, &step.length))
 		return found;
 	while (json_walk_next(&w)) {
 		if (*of->p == '[') {
@@ -107,7 +107,7 @@ const struct value *field_path_find(const struct field *f, uint32_t n, struct sl
 	path = rest_of(path, found.length);
 	const struct value *v = found.at;
 	while (v != NULL && path.n > 0 && value_is_list(v))
-		v = entry(v, &path);
+		v = take_entry(v, &path);
 	if (v == NULL || path.n == 0)
 		return v;
 	if (v->type != VALUE_JSON || v->count == 0)
@@ -116,7 +116,7 @@ const struct value *field_path_find(const struct field *f, uint32_t n, struct sl
 	while (path.n > 0) {
 		if (*t.p != '{' && *t.p != '[')
 			return NULL;
-		t = member(&t, &path);
+		t = take_member(&t, &path);
 		if (t.kind == JSON_ABSENT)
 			return NULL;
 	}

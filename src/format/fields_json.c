@@ -21,7 +21,7 @@ static struct slice key_at(const struct value *map, uint32_t i)
 	return value_text(&map->values[2 * (size_t)i]);
 }
 
-static bool few_differ(const struct value *map)
+static bool few_keys_differ(const struct value *map)
 {
 	for (uint32_t i = 1; i < map->count; i++)
 		for (uint32_t k = 0; k < i; k++)
@@ -39,7 +39,7 @@ static bool all_are_utf8(const struct value *map)
 }
 
 /* Keys that are not UTF-8 can become equal when they are repaired. */
-static bool repaired_differ(const struct value *map)
+static bool repaired_keys_differ(const struct value *map)
 {
 	struct tabletext seen = { .slots = NULL };
 	struct arena a = { 0 };
@@ -58,7 +58,7 @@ static bool repaired_differ(const struct value *map)
 bool value_is_object(const struct value *map)
 {
 	return value_keys_are_text(map) &&
-	       (map->count <= FEW && all_are_utf8(map) ? few_differ(map) : repaired_differ(map));
+	       (map->count <= FEW && all_are_utf8(map) ? few_keys_differ(map) : repaired_keys_differ(map));
 }
 
 /* ---- values ---- */

@@ -312,7 +312,8 @@ static uint32_t largest_candidate(const struct page_candidates *m)
 	return m->ns[best] > 0 ? m->what[best] : UINT32_MAX;
 }
 
-static char root_of(float ns, double width)
+/* A share as a byte.  Its square root, so that short times stay visible. */
+static char share_byte(float ns, double width)
 {
 	const double share = (double)ns / width;
 
@@ -347,9 +348,9 @@ static bool put_planes(struct data *d)
 		for (uint32_t b = 0; b < k->nbins; b++)
 			text_char(&d->bytes, (char)bin_color(d, &k->bins[b]));
 		for (uint32_t b = 0; b < k->nbins; b++)
-			text_char(&d->bytes, root_of(k->bins[b].busy, width));
+			text_char(&d->bytes, share_byte(k->bins[b].busy, width));
 		for (uint32_t b = 0; b < k->nbins; b++)
-			text_char(&d->bytes, root_of(k->bins[b].waiting, width));
+			text_char(&d->bytes, share_byte(k->bins[b].waiting, width));
 		for (uint32_t b = 0; b < k->nbins; b++) {
 			const uint32_t name = largest_candidate(&k->bins[b].names);
 			const uint32_t at = name == UINT32_MAX ? PAGE_NAME_OTHER : name;

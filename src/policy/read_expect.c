@@ -291,7 +291,7 @@ static bool read_metadata(struct policy_draft *d, const struct yaml_node *node, 
 
 /* ---- expect: times ---- */
 
-static bool read_wall_or(struct policy_draft *d, const struct yaml_node *node, const char *what,
+static bool read_instant(struct policy_draft *d, const struct yaml_node *node, const char *what,
                          bool wall_only, struct policy_point *at)
 {
 	struct quoted q;
@@ -307,12 +307,12 @@ static bool read_wall_or(struct policy_draft *d, const struct yaml_node *node, c
 
 static bool read_wall(struct policy_draft *d, const struct yaml_node *node, const char *what, void *instant)
 {
-	return read_wall_or(d, node, what, true, instant);
+	return read_instant(d, node, what, true, instant);
 }
 
 static bool read_point(struct policy_draft *d, const struct yaml_node *node, const char *what, void *instant)
 {
-	return read_wall_or(d, node, what, false, instant);
+	return read_instant(d, node, what, false, instant);
 }
 
 /* Like the ranges of numbers, times that no trace can meet are a mistake. */

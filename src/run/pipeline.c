@@ -571,7 +571,7 @@ void pipeline_losses(const struct pipeline *p, struct ledger *into)
 	ledger_merge(into, &p->ledger);
 }
 
-static const struct select_found *found(struct pipeline *p)
+static const struct select_found *found_of(struct pipeline *p)
 {
 	if (p->joining != NULL)
 		return joining_found(p->joining);
@@ -637,6 +637,6 @@ struct run_report pipeline_report(struct pipeline *p)
 		.pairs = interpret_ledger(&p->interpret),
 		.cut = &p->cuts,
 		.readable = p->rebinding.p != NULL ? &p->rebind.readable : NULL,
-		.found = p->ended ? found(p) : NULL,
+		.found = p->ended ? found_of(p) : NULL,
 	};
 }

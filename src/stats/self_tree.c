@@ -66,8 +66,8 @@ static void lower(struct node *n, uint32_t v)
 }
 
 /* Lowers the points [from, to) to v and returns the time of those that change.  Recursive, 18 levels. */
-static uint64_t change(struct tree *t, uint32_t at, uint32_t lo, uint32_t hi, uint32_t from, uint32_t to,
-                       uint32_t v)
+static uint64_t lower_range(struct tree *t, uint32_t at, uint32_t lo, uint32_t hi, uint32_t from, uint32_t to,
+                            uint32_t v)
 {
 	struct node *const n = &t->nodes[at];
 
@@ -81,7 +81,7 @@ static uint64_t change(struct tree *t, uint32_t at, uint32_t lo, uint32_t hi, ui
 	lower(&t->nodes[2 * at], n->max);
 	lower(&t->nodes[2 * at + 1], n->max);
 	const uint64_t changed =
-	    change(t, 2 * at, lo, mid, from, to, v) + change(t, 2 * at + 1, mid, hi, from, to, v);
+	    lower_range(t, 2 * at, lo, mid, from, to, v) + lower_range(t, 2 * at + 1, mid, hi, from, to, v);
 	join(n, &t->nodes[2 * at], &t->nodes[2 * at + 1]);
 	return changed;
 }
@@ -113,7 +113,7 @@ bool self_tree(const struct self_item *items, uint32_t n, uint64_t *self)
 		build(&t, 1, 0, t.n - 1);
 		for (uint32_t i = n; i-- > 0;) {
 			const uint32_t from = rank_of(&t, items[i].start), to = rank_of(&t, items[i].end);
-			const uint64_t own = change(&t, 1, 0, t.n - 1, from, to, to);
+			const uint64_t own = lower_range(&t, 1, 0, t.n - 1, from, to, to);
 			if (items[i].index != SELF_NOBODY)
 				self[items[i].index] = own;
 		}

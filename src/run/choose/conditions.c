@@ -42,7 +42,7 @@ struct slice select_value_text(const struct value *v, char space[SELECT_VALUE_TE
 }
 
 /* Texts that are numbers are compared as numbers: some formats write numbers as text. */
-static bool compares(const struct select_condition *c, const struct value *v)
+static bool comparison_holds(const struct select_condition *c, const struct value *v)
 {
 	struct value number;
 	int order;
@@ -70,7 +70,8 @@ static bool scalar_matches(const struct select_condition *c, const struct value 
 {
 	char space[SELECT_VALUE_TEXT];
 
-	return c->compare == SELECT_GLOB ? glob_fits(c->glob, select_value_text(v, space)) : compares(c, v);
+	return c->compare == SELECT_GLOB ? glob_fits(c->glob, select_value_text(v, space))
+	                                 : comparison_holds(c, v);
 }
 
 /* A list matches if one of its entries does; nested lists are ignored. */

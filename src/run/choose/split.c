@@ -29,7 +29,7 @@ static uint32_t add_part(struct split *s, const char *name)
 	return s->nparts++;
 }
 
-static uint32_t absent(struct split *s)
+static uint32_t fail_changed(struct split *s)
 {
 	s->is_changed = true;
 	return SPLIT_NONE;
@@ -43,7 +43,7 @@ static uint32_t part_of_number(struct split *s, uint64_t number)
 	if (part != TABLE_NONE)
 		return part;
 	if (s->planned)
-		return absent(s);
+		return fail_changed(s);
 	(void)snprintf(name, sizeof name, "%s-%05" PRIu64, s->by == SPLIT_STREAM ? "stream" : "part", number);
 	part = add_part(s, name);
 	s->no_memory |= part != SPLIT_NONE && !table64_put(&s->by_number, number, part);
@@ -56,7 +56,7 @@ static uint32_t part_of_name(struct split *s, const char *name)
 
 	if (part != TABLE_NONE)
 		return part;
-	return s->planned ? absent(s) : add_part(s, name);
+	return s->planned ? fail_changed(s) : add_part(s, name);
 }
 
 static size_t put_id(char *to, size_t n, const char *word, const struct track *t, enum track_kind kind)

@@ -291,7 +291,7 @@ static void apply_span(struct batch *b, struct event *e, const struct plan *m)
 
 /* Applies the phase set by the reader.  Both ends of an async span have its id in dur.  The id is unique in
  * the track or, if ends pair by time, in the trace. */
-static bool own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_how *how)
+static bool apply_own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_how *how)
 {
 	if (in->spans && !in->trace->free_order && (e->flags & EVENT_ASYNC) != 0 &&
 	    (e->phase == PHASE_BEGIN || e->phase == PHASE_END)) {
@@ -304,11 +304,11 @@ static bool own_phase(struct interpret *in, struct batch *b, struct event *e, st
 }
 
 /* Applies the phase of an event without a plan. */
-static bool as_read(struct interpret *in, struct batch *b, struct event *e)
+static bool apply_as_read(struct interpret *in, struct batch *b, struct event *e)
 {
 	struct pairing_how how = { .lasting = e->name.p == e->cls->name.p, .fields = in->fields };
 
-	return own_phase(in, b, e, &how);
+	return apply_own_phase(in, b, e, &how);
 }
 
 static bool apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
@@ -317,7 +317,7 @@ static bool apply_phase(struct interpret *in, struct batch *b, struct event *e, 
 	how->fields = in->fields || (m->nbytes > 0 && (in->want & WANT_SIZES) != 0);
 	switch ((enum plan_phase)m->phase) {
 	case PLAN_AS_READ:
-		return own_phase(in, b, e, how);
+		return apply_own_phase(in, b, e, how);
 	case PLAN_BEGIN:
 		return apply_bound(in, b, e, how, PHASE_BEGIN);
 	case PLAN_END:
@@ -384,7 +384,7 @@ static bool apply_plan(struct interpret *in, struct batch *b, struct event *e, c
 	if (k == NULL || k->m->phase != PLAN_STRUCTURE)
 		pairing_see(&in->pairing, e->track, e->ts);
 	if (k == NULL)
-		return as_read(in, b, e);
+		return apply_as_read(in, b, e);
 	const struct plan *const m = k->m;
 	/* A span has the name of its begin: that of an end is looked up only if it ends no span. */
 	const bool late = m->phase == PLAN_END && in->spans && !m->async && m->nnames > 0;
@@ -439,7 +439,7 @@ static bool handle_event(struct interpret *in, struct batch *b, struct event *e,
 	if (k->m == NULL || k->light)
 		pairing_see(&in->pairing, e->track, e->ts);
 	if (k->m == NULL) {
-		kept = as_read(in, b, e);
+		kept = apply_as_read(in, b, e);
 	} else if (!k->light) {
 		kept = apply_plan(in, b, e, k);
 	} else {

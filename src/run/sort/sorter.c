@@ -40,21 +40,21 @@ static bool failed(struct sorter *s)
 	return false;
 }
 
-static uint64_t between(uint64_t v, uint64_t min, uint64_t max)
+static uint64_t clamp(uint64_t v, uint64_t min, uint64_t max)
 {
 	return v < min ? min : v > max ? max : v;
 }
 
 uint64_t sorter_memory(uint64_t asked)
 {
-	return asked > 0 ? asked : between(usable_memory() / 4, SORTER_MEMORY, SORTER_MEMORY_SHARE);
+	return asked > 0 ? asked : clamp(usable_memory() / 4, SORTER_MEMORY, SORTER_MEMORY_SHARE);
 }
 
 void sorter_init(struct sorter *s, const struct sorter_options *options)
 {
-	const uint64_t memory = between(options->memory, SORTER_MEMORY_MIN, SORTER_MEMORY_MAX),
-	               load = between(memory / LOAD_PART, LOAD_MIN, LOAD_MAX),
-	               shapes = between(memory / SHAPES_PART / EVENT_SHAPE_BYTES, 0, EVENT_SHAPES_MAX);
+	const uint64_t memory = clamp(options->memory, SORTER_MEMORY_MIN, SORTER_MEMORY_MAX),
+	               load = clamp(memory / LOAD_PART, LOAD_MIN, LOAD_MAX),
+	               shapes = clamp(memory / SHAPES_PART / EVENT_SHAPE_BYTES, 0, EVENT_SHAPES_MAX);
 
 	*s = (struct sorter){ .options = *options, .load = { .in_order = true } };
 	s->options.memory = memory;
@@ -172,8 +172,8 @@ static bool reserve(struct sorter *s, uint64_t n)
 	while (ok && space(s) < n) {
 		const uint64_t size = s->memory != NULL ? s->memory->size : 0;
 		if (size < s->max)
-			ok = resize(s,
-			            between(2 * size, FIRST_MEMORY < s->max ? FIRST_MEMORY : s->max, s->max));
+			ok =
+			    resize(s, clamp(2 * size, FIRST_MEMORY < s->max ? FIRST_MEMORY : s->max, s->max));
 		else if (s->used > 0)
 			ok = spill(s);
 		else
