@@ -349,7 +349,7 @@ static bool find_header(struct input *in, struct tar_entry *e)
  * of another program: pixz stores an index there. */
 static void fail_trailing(struct input_archive *a, uint64_t at)
 {
-	fail(a, INPUT_TRAILING, "bytes that are no archive follow its end at byte %" PRIu64, at);
+	fail(a, INPUT_TRAILING, "bytes that are not an archive follow its end at byte %" PRIu64, at);
 }
 
 static bool is_zeros(const char *p, const char *end)
@@ -381,7 +381,7 @@ static bool read_entry(struct input_archive *a, struct input *in, struct tar_ent
 			fail_trailing(a, at);
 		else
 			fail(a, INPUT_CORRUPT,
-			     "at byte %" PRIu64 " of the archive is no header: its checksum is wrong", at);
+			     "at byte %" PRIu64 " of the archive is not a header: its checksum is wrong", at);
 		e->has = (struct tar_stated){ .name = false };
 		return true;
 	}

@@ -87,7 +87,7 @@ static const struct signature signatures[] = {
 	{ 0, BYTES("/* CTF"), { "metadata of the Common Trace Format", "babeltrace2 reads it" } },
 	{ 0, BYTES("SQLite format 3\0"), { "an SQLite database", "sqlite3 reads it" } },
 	{ 0, BYTES("#Paraver"), { "a Paraver trace", "wxparaver reads it" } },
-	{ 0, BYTES("PAR1"), { "a Parquet file", "it holds tables, no trace" } },
+	{ 0, BYTES("PAR1"), { "a Parquet file", "it holds tables, not a trace" } },
 	{ 0, BYTES("\x89HDF\r\n\x1a\n"), { "an HDF5 file", "h5dump prints it" } },
 	{ 0, BYTES("\xd4\xc3\xb2\xa1"), { "a capture of network packets", "tcpdump -r prints it" } },
 	{ 0, BYTES("\x0a\x0d\x0d\x0a"), { "a capture of network packets", "tcpdump -r prints it" } },
@@ -306,7 +306,7 @@ const struct input_foreign *input_foreign_find(const char *p, size_t n)
 		  { "collapsed stacks of a flame graph", "tracetool writes these, but does not read them" } },
 		{ looks_like_packets,
 		  { "protocol buffers, but no packet is recognised as that of a Perfetto trace",
-		    "--from has them read as one" } },
+		    "--from FORMAT reads them as one" } },
 	};
 
 	const struct input_foreign *found = input_foreign_archive(p, n);

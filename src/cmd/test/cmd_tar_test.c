@@ -92,7 +92,7 @@ Test(cmd_tar, names_and_damage)
 	/* no header */
 	const size_t second = 512 + (n + 511) / 512 * 512;
 	m->bytes[second] ^= 1;
-	snprintf(pax, sizeof pax, "at byte %zu of the archive is no header", second);
+	snprintf(pax, sizeof pax, "at byte %zu of the archive is not a header", second);
 	expect("validate", dir, m, m->n, 2, pax);
 	/* long names, both ways */
 	m->n = 0;
@@ -240,11 +240,11 @@ Test(cmd_tar, archives_behind_archives)
 	expect_end(&t, 1, "bad.htdump: not valid");
 	/* bytes after the end that are no archive; as damage, if a header follows them */
 	add_zeros(t.m, 2);
-	snprintf(text, sizeof text, "warning: bytes that are no archive follow its end at byte %zu", t.m->n);
+	snprintf(text, sizeof text, "warning: bytes that are not an archive follow its end at byte %zu", t.m->n);
 	memset(t.m->bytes + t.m->n, 'q', 1024);
 	expect("validate", t.dir, t.m, t.m->n + 100, 0, text);
 	expect("validate", t.dir, t.m, t.m->n + 1000, 0, text);
-	snprintf(text, sizeof text, "at byte %zu of the archive is no header", t.m->n);
+	snprintf(text, sizeof text, "at byte %zu of the archive is not a header", t.m->n);
 	t.m->n += 512;
 	add_bad(&t, "bad.htdump", '0');
 	expect_end(&t, 2, text);
