@@ -143,8 +143,8 @@ struct publication {
 /* Adds a report after writing all of it; a report that is not open is ignored. */
 void publication_add(struct publication *p, struct report_out *r);
 
-/* Publishes all outputs, or discards all if one failed; a closed pipe is no failure of the others.  last: the
- * output, finished; NULL: none.  *why, of n bytes: the failure of `last`; other failures are reported.
+/* Publishes all outputs, or discards all if one failed; a closed pipe is not a failure of the others.  last:
+ * the output, finished; NULL: none.  *why, of n bytes: the failure of `last`; other failures are reported.
  * Returns false if nothing was published, with p->status set. */
 bool publication_end(struct publication *p, struct convert_output *last, char *why, size_t n);
 

@@ -104,7 +104,7 @@ void job_parts_add(struct job_parts *p, const struct trace *trace);
 /* Reports the number of missing parts, if any. */
 void say_parts(const struct job_parts *p);
 
-/* Whether the input has bytes but no readable record: it is damaged from the start, or is no trace of this
+/* Whether the input has bytes but no readable record: it is damaged from the start, or is not a trace of this
  * format. */
 bool is_nothing_read(const struct source *s);
 

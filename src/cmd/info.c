@@ -488,7 +488,7 @@ static void describe_trace(struct trace_slot *t)
 	const struct run_report report = pipeline_report(p);
 	n->start_ns = select_found_first(report.found, n->first_ns);
 	trace_slot_turn(t);
-	/* files of a folder that are no traces: they have a warning, but no input */
+	/* files of a folder that are not traces: they have a warning, but no input */
 	const bool only_warned =
 	    n->files == 0 && n->findings[LEVEL_WARNING] > 0 && n->findings[LEVEL_ERROR] == 0;
 	if (run->table && !only_warned) {

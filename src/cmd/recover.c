@@ -50,7 +50,7 @@ struct recover {
 	unsigned json; /* index in text|json */
 	struct recover_list list;
 	struct convert_output output;
-	const char *file; /* file of the output folder that is being written; NULL: the output is no folder */
+	const char *file; /* file of the output folder that is being written; NULL: no folder is written */
 	struct tabletext written; /* names of the folder's files so far, in the arena */
 	struct arena names;
 	bool json_too;           /* no file of the input folder has the suffix of one format: .json is read */
@@ -286,7 +286,7 @@ static bool is_wanted(void *ctx, const char *name)
 	return strcmp(name, OUTPUT_FOLDER_LIST) != 0;
 }
 
-/* Copies a file that is no trace to the output.  Returns false after a message. */
+/* Copies a file that is not a trace to the output.  Returns false after a message. */
 static bool copy_file(struct recover *c, const char *path)
 {
 	char *const space = malloc(COPY_BYTES);

@@ -33,7 +33,7 @@ enum copier_modes {
 /* For formats that count their records, or store the time of each record in a field.  format.recounted names
  * the fields that a copier recomputes if records are left out, times are moved or an input follows another.
  * copier_ops.renumbered names the ids that it changes so that equal ids of several inputs stay distinct.
- * These changes are no differences for convert --verify.  "FIELD.MEMBER" is a member of a map, at any depth
+ * These changes are not differences for convert --verify.  "FIELD.MEMBER" is a member of a map, at any depth
  * of the field. */
 
 struct copier {

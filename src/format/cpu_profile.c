@@ -251,7 +251,7 @@ void cpu_profile_read_nodes(struct cpu_profiles *f, uint32_t profile, const stru
 static const char unknown_sample[] = "a sample of a node that is not defined";
 static const char bad_delta[] = "an invalid time since the last sample";
 
-/* Adds the time since the last sample.  Returns false if the sum, *ts, is no time of the trace. */
+/* Adds the time since the last sample.  Returns false if the sum, *ts, is not a time of the trace. */
 static bool add_delta(struct cpu_profile *p, const struct json_token *t, uint64_t *ts, struct mistakes *bad)
 {
 	int64_t delta, ns;

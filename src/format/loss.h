@@ -13,7 +13,7 @@ struct loss {
 
 struct ledger; /* format/ledger.h */
 
-#define LOSS_NOWHERE UINT64_MAX /* offset of what is no part of an event */
+#define LOSS_NOWHERE UINT64_MAX /* offset of what is not a part of an event */
 
 /* Counts losses; offset: of the event in the input. */
 void ledger_add(struct ledger *l, const struct loss *loss, uint64_t offset, uint64_t count);

@@ -142,7 +142,7 @@ enum { RECORD_IS_MORE = RECORD_IS_LONG + 1 }; /* without bytes; not counted, but
 
 /*
  * For formats that number their records: gaps in the numbers, as spans on tracks of their own.  Only writers
- * of formats without a reader want them: gaps are no events of the trace, and not counted.
+ * of formats without a reader want them: gaps are not events of the trace, and not counted.
  */
 enum want_gaps { WANT_GAPS = 512 };
 

@@ -43,7 +43,7 @@ static void skip_zeros(struct unpack_io *io)
 
 /* ---- gzip ---- */
 
-/* RFC 1952.  Zeros after a member (tapes, blocks) are no fault.  The header is parsed separately from the
+/* RFC 1952.  Zeros after a member (tapes, blocks) are not a fault.  The header is parsed separately from the
  * data: only then ISA-L accepts a header that is split over two reads. */
 enum gzip_phase { BETWEEN_MEMBERS, IN_HEADER, IN_DATA, IN_PADDING };
 
@@ -181,8 +181,8 @@ const struct unpacker input_gzip = { .start = gzip_start, .step = gzip_step, .st
 
 /* ---- xz ---- */
 
-/* Zeros after a stream (padding) are no fault if their number is a multiple of four.  A stream may request a
- * dictionary of up to 128 MiB (xz -9 makes 64 MiB); the library uses at most MAX_MEMORY. */
+/* Zeros after a stream (padding) are not a fault if their number is a multiple of four.  A stream may request
+ * a dictionary of up to 128 MiB (xz -9 makes 64 MiB); the library uses at most MAX_MEMORY. */
 #define MAX_MEMORY (UINT64_C(160) << 20)
 
 static const unsigned char xz_magic[6] = { 0xfd, '7', 'z', 'X', 'Z', 0 };

@@ -17,11 +17,11 @@ enum input_fault {
 	INPUT_CUT,     /* the compressed stream, or archive, ends early */
 	INPUT_CORRUPT, /* the compressed stream, or archive, is damaged (bits, checksum, length) */
 	/* Warnings: the rest is read. */
-	INPUT_TRAILING,  /* bytes after the compressed stream that are no further member */
+	INPUT_TRAILING,  /* bytes after the compressed stream that are not a further member */
 	INPUT_REPLACED,  /* several files of one name in an archive, of which one is read */
 	INPUT_ELSEWHERE, /* left out: links that lead out of a folder, other file systems in it */
 	INPUT_PASSED,    /* left out: archives in a folder, names that would be wanted in lower case */
-	INPUT_NO_TRACE,  /* files in a folder that have the suffix of a trace but are no traces */
+	INPUT_NO_TRACE,  /* files in a folder that have the suffix of a trace but are not traces */
 };
 
 static inline bool input_fault_is_warning(enum input_fault fault)

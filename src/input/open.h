@@ -112,7 +112,7 @@ void input_close(struct input *in); /* NULL is fine */
 /* Installs the SIGBUS handler that turns a shrinking file into INPUT_SHRUNK.  Called once, from main. */
 void input_handle_signals(void);
 
-/* ---- files that are no traces ---- */
+/* ---- files that are not traces ---- */
 
 /* A file that is read as a whole: a key, a policy, a vocabulary, a baseline. */
 struct input_whole {
@@ -213,8 +213,8 @@ struct input_names {
  * .tar.xz, .txz. */
 bool input_is_archive(const char *path);
 
-/* Reads the whole archive; afterwards any thread may open its files.  A file that is no archive, or cannot be
- * read, is a problem in input_archive_list().  Returns NULL only on OOM. */
+/* Reads the whole archive; afterwards any thread may open its files.  A file that is not an archive, or
+ * cannot be read, is a problem in input_archive_list().  Returns NULL only on OOM. */
 struct input_archive *input_archive_open(const char *path, struct input_names names);
 
 /* Whether the path leads into the archive: "run.tar:/a/b" or, for files next to its files, "run.tar/b".

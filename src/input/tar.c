@@ -144,7 +144,7 @@ static void read_file(struct tar_entry *e, const char *block, uint64_t size)
 	else if (e->kind == TAR_FILE && e->size == 0 && (n > 0 ? e->name[n - 1] == '/' : !e->has.name))
 		e->kind = TAR_FOLDER; /* V7 had no types; "./" is stored as no name */
 	else if (e->kind == TAR_FILE)
-		while (n > 0 && e->name[n - 1] == '/') /* it has data, so it is no folder */
+		while (n > 0 && e->name[n - 1] == '/') /* it has data, so it is not a folder */
 			e->name[--n] = '\0';
 	if (e->kind == TAR_FILE && e->has.continued)
 		e->kind = TAR_CONTINUED;

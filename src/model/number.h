@@ -11,8 +11,8 @@
  * Returns false if it is none, or too long. */
 bool value_number(struct slice text, struct value *v);
 
-/* Returns the value of a JSON token that is no string.  Numbers other than integers of 64 bits, and -0, stay
- * JSON, with all digits; so do objects and arrays. */
+/* Returns the value of a JSON token that is not a string.  Numbers other than integers of 64 bits, and -0,
+ * stay JSON, with all digits; so do objects and arrays. */
 static inline struct value value_of_json(const struct json_token *t)
 {
 	const struct slice s = json_token_text(t);
@@ -42,7 +42,7 @@ enum value_fit { VALUE_NO_NUMBER, VALUE_NAN, VALUE_LIMITED, VALUE_ROUNDED, VALUE
 /* Sets *to to the integer nearest to a number, or to the number in JSON text, within the range of 64 bits. */
 enum value_fit value_integer(const struct value *v, int64_t *to);
 
-/* Compares two numbers of any types: *order is < 0, 0 or > 0.  Returns false if one is no number, or NaN. */
+/* Compares two numbers of any types: *order is < 0, 0 or > 0.  Returns false if one is NaN, or no number. */
 bool value_order(const struct value *a, const struct value *b, int *order);
 
 #endif

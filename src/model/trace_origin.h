@@ -53,7 +53,7 @@ struct trace_origin {
 };
 
 /* Sets the clock to a copy of the name that a file of tracetool states.  Returns false on OOM, and for texts
- * that are no name: empty, longer than 60 bytes, or with bytes other than printable ASCII. */
+ * that are not a name: empty, longer than 60 bytes, or with bytes other than printable ASCII. */
 bool trace_name_clock(struct trace *t, struct slice name);
 
 /* Sets the host of a process, a copy; empty: not known.  false: OOM. */

@@ -86,7 +86,7 @@ static double parse_number(const struct json_token *v)
 	return number >= 0 ? number : NAN;
 }
 
-/* Returns a string without its escapes; p is NULL if the value is no string, or on OOM. */
+/* Returns a string without its escapes; p is NULL if the value is not a string, or on OOM. */
 static struct slice parse_string(struct baseline_draft *d, const struct json_token *v)
 {
 	if (v->kind == JSON_STRING)

@@ -59,7 +59,7 @@ struct row_keys {
 	unsigned met; /* bit i: the i-th key was read */
 };
 
-/* keys: NULL if the object is no group. */
+/* keys: NULL if the object is not a group. */
 bool reading_object(struct reading *r, struct json_token *object, struct row_keys *keys,
                     const struct member *list, size_t n);
 

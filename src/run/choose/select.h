@@ -259,7 +259,7 @@ bool select_reads_tracks(const struct select *s);
 #define SELECT_BYTES_MAX 128                             /* bytes of VALUE_BYTES in the text */
 #define SELECT_VALUE_TEXT (2 + 2 * SELECT_BYTES_MAX + 1) /* struct text keeps a byte free */
 
-/* The text of a value that is no list, as `cat` shows it, texts without quotes.  It is in `space`, or the
+/* The text of a value that is not a list, as `cat` shows it, texts without quotes.  It is in `space`, or the
  * text of the value itself. */
 struct slice select_value_text(const struct value *v, char space[SELECT_VALUE_TEXT]);
 

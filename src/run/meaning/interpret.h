@@ -440,7 +440,7 @@ static inline bool interpret_is_named(const struct field *f, struct slice name)
 	                                                       memcmp(f->name.p, name.p, name.n) == 0));
 }
 
-/* A field of the event that is no part of the name of its class, or NULL. */
+/* A field of the event that is not a part of the name of its class, or NULL. */
 static inline const struct value *interpret_own_field(const struct batch *b, const struct event *e,
                                                       struct slice name)
 {

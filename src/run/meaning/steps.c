@@ -34,7 +34,7 @@ static const struct track *add_track(struct interpret *in, const struct batch *b
 	struct track *const k = trace_add_thread(in->trace, base, 0, name);
 	if (k == NULL)
 		return NULL;
-	/* A text is no number of the system, and its hash differs from run to run. */
+	/* A text is not a number of the system, and its hash differs from run to run. */
 	k->has_id = v.type != VALUE_STRING && v.type != VALUE_BYTES && interpret_number(&v, &k->id);
 	return k;
 }

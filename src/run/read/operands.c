@@ -231,7 +231,7 @@ static bool wants_any_name(void *ctx, const char *name)
 
 /* ---- folders of files whose suffix other programs use, too ---- */
 
-#define NAMED_OTHERS 10 /* names of files that are no traces; further ones are only counted */
+#define NAMED_OTHERS 10 /* names of files that are not traces; further ones are only counted */
 
 /* macOS keeps attributes of a file "a" in a file "._a" where it cannot keep them elsewhere, as in archives.
  */
@@ -356,11 +356,11 @@ static void report_beside(struct operand *o)
 		first = n++ == 0 ? i : first;
 	}
 	if (n > 0) {
-		(void)snprintf(
-		    why, sizeof why,
-		    "left out: traces of suffixes that other programs use, too, beside others (%zu%s); "
-		    "the first is %.300s; name them, or their format with --from, to have them read",
-		    n, t->n > LOOKED_AT ? " or more" : "", t->paths[first]);
+		(void)snprintf(why, sizeof why,
+		               "left out: traces whose suffix other programs use, too, next to traces of "
+		               "other suffixes (%zu%s); "
+		               "the first is %.300s; name them, or their format with --from, to read them",
+		               n, t->n > LOOKED_AT ? " or more" : "", t->paths[first]);
 		input_tree_add_problem(&o->tree, o->path, INPUT_PASSED, why);
 	}
 	o->tree.no_memory |= t->no_memory;

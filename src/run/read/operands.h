@@ -47,8 +47,8 @@ struct trace_group {
 	struct operand operand;      /* of a folder, lists only files of this trace */
 	const struct format *format; /* of traces of several files; NULL: a file */
 	char *path;       /* of several files, one of several traces in the folder: the common prefix of their
-	                   * paths, with * if that is no folder; else NULL */
-	bool by_prefix;   /* that prefix is no folder */
+	                   * paths, with * if that is not a folder; else NULL */
+	bool by_prefix;   /* that prefix is not a folder */
 	uint32_t cap;     /* of operand.tree.paths */
 	bool holds_input; /* not only sidecars */
 	size_t number;    /* of its operand, from 0 */
@@ -76,7 +76,7 @@ enum { FORMAT_PROBED = 65536 }; /* bytes that show the format */
 /* The format by the first bytes of an input; NULL: it is not recognised, or OOM (*no_memory is set). */
 const struct format *format_of_input(const struct input *in, bool *no_memory);
 
-/* The format by the content of a file; NULL: it is not recognised, cannot be read, or is no file. */
+/* The format by the content of a file; NULL: it is not recognised, cannot be read, or is not a file. */
 const struct format *format_of_content(const char *path);
 
 /* ---- vocabularies (vocabularies.c) ---- */

@@ -31,7 +31,7 @@ struct reading {
 	uint32_t number;      /* of the next input, from 0 */
 	/* State of the current operand. */
 	bool problems_reported;
-	bool has_input;       /* a file of it is no sidecar */
+	bool has_input;       /* a file of it is not a sidecar */
 	bool has_error;       /* an error that prevents opening a file was reported */
 	struct input *first;  /* opened by reading_open_first(); NULL: it was not, or is being read */
 	struct source source; /* the current one, unless streams are merged */

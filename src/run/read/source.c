@@ -532,7 +532,7 @@ void source_check_events(struct source *s, const struct batch *b)
 			ops->check_event(&s->reader, b, &b->events[i]);
 }
 
-/* Faults that are no property of the bytes. */
+/* Faults that are not a property of the bytes. */
 static bool prevents_reading(enum input_fault fault)
 {
 	return fault != INPUT_OK && fault <= INPUT_CHANGED;

@@ -20,7 +20,7 @@ struct closure;
 /* NULL: OOM. */
 struct closure *closure_new(void);
 
-/* Starts a record; event: it is no structure; kept: an event that is selected. */
+/* Starts a record; event: it is not structure; kept: an event that is selected. */
 void closure_record(struct closure *cl, uint64_t input, uint64_t offset, bool event, bool kept);
 
 /* Ends the pass.  Returns false on OOM. */

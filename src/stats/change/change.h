@@ -121,7 +121,7 @@ struct change_pair {
 	double ratio;     /* of totals, at least 1, for order; infinity: new or gone */
 };
 
-/* Changes and groups below these are no regressions. */
+/* Changes and groups below these are not regressions. */
 struct change_floors {
 	double change; /* 0.05: 5 % */
 	uint64_t time; /* ns, of a run */

@@ -63,7 +63,7 @@ static struct slice mapped(struct change_map *map, struct slice name)
 	return map->names[i].new;
 }
 
-/* Returns the key that a map applies to: the name, or if it is no key, the first one. */
+/* Returns the key that a map applies to: the name, or if it is not a key, the first one. */
 static unsigned mapped_key(const struct stats *s)
 {
 	for (unsigned i = 0; i < group_by_count(&s->by); i++)
