@@ -302,6 +302,14 @@ static bool is_bad_time(const struct json_token *t)
 	return !json_is_string(t->kind) || !json_is_number(json_token_text(t), &kind);
 }
 
+/* Whether the event may have other times than its ts that are not numbers. */
+static bool may_have_bad_times(const struct chrome_record *rec)
+{
+	const struct json_token *const dur = &rec->of[CHROME_DUR];
+
+	return rec->has_others || rec->has_duplicates || (dur->kind != JSON_ABSENT && is_bad_time(dur));
+}
+
 /* Appends the event without times that are not numbers: Perfetto stops silently at `"dur":null`.  Returns
  * true if there are such times. */
 static bool put_without_bad_times(struct text *to, const char *p, const char *end)
@@ -362,7 +370,8 @@ static void recover_event(struct recovery *rc, const char *end)
 		return;
 	}
 	put_comma(rc, st->item_at);
-	const bool bad = put_without_bad_times(&fixed, st->rec.p, st->rec.end);
+	const bool bad =
+	    may_have_bad_times(&st->rec) && put_without_bad_times(&fixed, st->rec.p, st->rec.end);
 	rc->r->no_memory |= fixed.failed;
 	if (bad)
 		replace(rc, end, fixed.p, fixed.n, CHROME_RULE_BAD_NUMBER,
