@@ -139,20 +139,6 @@ enum ndjson_member ndjson_find_member(struct slice key)
 	return NDJSON_MEMBERS;
 }
 
-/* The same for the key after the member `last`: mostly that of an earlier line. */
-static inline enum ndjson_member find_next(struct ndjson_reading *st, enum ndjson_member last,
-                                           struct slice key)
-{
-	const enum ndjson_member guess = st->after[last];
-
-	if (name_lengths[guess] == key.n && memcmp(key.p, ndjson_member_names[guess], key.n) == 0)
-		return guess;
-	const enum ndjson_member m = ndjson_find_member(key);
-	if (m != NDJSON_MEMBERS)
-		st->after[last] = (uint8_t)m;
-	return m;
-}
-
 /* Reads a key; fast for names of a-z and _ directly before a colon, as nearly all are. */
 static inline const char *read_key(struct json *x, const char *p, const char *e, struct slice *key,
                                    enum json_kind *kind)
@@ -171,14 +157,52 @@ static inline const char *read_key(struct json *x, const char *p, const char *e,
 	return json_skip_blanks(q + 2, e);
 }
 
+/* Returns the value of the member at p; NULL: its key is another one, or not in the usual form.  Compares
+ * two words, with the quotes and the colon: the longest name has 13 bytes. */
+static inline const char *pass_key(enum ndjson_member m, const char *p, const char *e)
+{
+	static const char keys[NDJSON_MEMBERS][16] = {
+#define MEMBER(name, text, kinds) "\"" text "\":",
+#include "ndjson/members.def"
+#undef MEMBER
+	};
+	const unsigned n = name_lengths[m] + 3U;
+
+	if (e - p < 16)
+		return NULL;
+	const uint64_t low = load_u64(p, false) ^ load_u64(keys[m], false),
+	               high = load_u64(p + 8, false) ^ load_u64(keys[m] + 8, false);
+	if (n <= 8 ? low << (64 - 8 * n) != 0 : (low | high << (128 - 8 * n)) != 0)
+		return NULL;
+	return json_skip_blanks(p + n, e);
+}
+
+/* Reads the key after the member *m, mostly that of an earlier line, which becomes *m.  NDJSON_MEMBERS: the
+ * key is unknown, or none. */
+static inline const char *read_next_key(struct ndjson_reading *st, enum ndjson_member *m, const char *p,
+                                        const char *e)
+{
+	uint8_t *const after = &st->after[*m];
+	const char *v = pass_key(*after, p, e);
+	enum json_kind kind;
+	struct slice key;
+
+	*m = *after;
+	if (v != NULL)
+		return v;
+	v = read_key(&st->json, p, e, &key, &kind);
+	*m = v != NULL ? ndjson_find_member(key) : NDJSON_MEMBERS;
+	if (*m != NDJSON_MEMBERS)
+		*after = (uint8_t)*m;
+	return v;
+}
+
 /* Reads a value; fast for digits with a comma or brace after them. */
 static inline const char *read_scalar(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	if (p < e && *p >= '1' && *p <= '9') {
-		const char *q = p + 1;
-		while (q < e && *q >= '0' && *q <= '9')
-			q++;
-		if (q < e && (*q == ',' || *q == '}')) {
+		const char *const q = json_skip_eights(p + 1, e);
+		if (q != NULL && (*q == ',' || *q == '}')) {
 			*kind = JSON_UINT;
 			return q;
 		}
@@ -230,13 +254,11 @@ static const char *read_line(struct ndjson_reading *st, const char *p, const cha
 	struct json *const x = &st->json;
 	enum ndjson_member m = NDJSON_MEMBERS;
 	enum json_kind kind;
-	struct slice key;
 	bool more;
 
 	for (p = json_first(x, p, e, &more); p != NULL && more; p = json_next(x, p, e, '}', &more)) {
 		const char *const at = p;
-		const char *const v = read_key(x, p, e, &key, &kind);
-		m = v != NULL ? find_next(st, m, key) : NDJSON_MEMBERS;
+		const char *const v = read_next_key(st, &m, p, e);
 		const bool known = m != NDJSON_MEMBERS, repeated = known && ndjson_has(line, m);
 		p = v == NULL ? NULL
 		    : known   ? read_member(st, m, v, e, repeated, &kind)

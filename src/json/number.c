@@ -9,10 +9,17 @@
 
 bool json_digits_any(const char *p, uint32_t n, uint64_t *v)
 {
+	uint32_t i = 0;
+
 	*v = 0;
-	for (uint32_t i = 0; i < n; i++) {
+	for (; i < 16 && n - i >= 8; i += 8) {
+		if (json_other_than_digits(p + i) != 0)
+			return false;
+		*v = *v * 100000000 + json_eight_digits(load_u64(p + i, false) ^ JSON_ZEROS);
+	}
+	for (; i < n; i++) {
 		const unsigned digit = (unsigned)(p[i] - '0');
-		if (digit > 9 || *v > (UINT64_MAX - digit) / 10)
+		if (digit > 9 || (i >= 19 && *v > (UINT64_MAX - digit) / 10)) /* 19 digits always fit */
 			return false;
 		*v = *v * 10 + digit;
 	}

@@ -5,10 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "base/cursor.h"
 #include "base/slice.h"
 
 /* Values of JSON numbers; integers from eight digits at a time. */
+
+#define JSON_ZEROS UINT64_C(0x3030303030303030) /* the text 00000000 */
 
 /* Returns the value of eight digits.  w: the digits as bytes 0 to 9, the first in the lowest byte. */
 static inline uint64_t json_eight_digits(uint64_t w)
@@ -22,7 +25,7 @@ static inline uint64_t json_eight_digits(uint64_t w)
 /* Returns the value of the n digits (1 to 8) before `end`.  Reads the 8 bytes before `end`. */
 static inline uint64_t json_last_digits(const char *end, uint32_t n)
 {
-	const uint64_t w = load_u64(end - 8, false) ^ UINT64_C(0x3030303030303030);
+	const uint64_t w = load_u64(end - 8, false) ^ JSON_ZEROS;
 
 	return json_eight_digits(w & ~UINT64_C(0) << 8 * (8 - n));
 }
@@ -37,9 +40,20 @@ static inline bool json_few_digits(uint32_t at, uint32_t n)
  * of the addition change only the bytes after it. */
 static inline uint64_t json_other_than_digits(const char *p)
 {
-	const uint64_t w = load_u64(p, false) ^ UINT64_C(0x3030303030303030);
+	const uint64_t w = load_u64(p, false) ^ JSON_ZEROS;
 
 	return ((w + UINT64_C(0x0606060606060606)) | w) & UINT64_C(0xf0f0f0f0f0f0f0f0);
+}
+
+/* Skips digits, eight at a time.  NULL: fewer than eight bytes are left. */
+static inline const char *json_skip_eights(const char *p, const char *e)
+{
+	for (; e - p >= 8; p += 8) {
+		const uint64_t other = json_other_than_digits(p);
+		if (other != 0)
+			return p + (low_bit(other) >> 3);
+	}
+	return NULL;
 }
 
 /* Reads a number from any bytes.  Returns false if not all are digits, or if it needs more than 64 bits. */

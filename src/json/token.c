@@ -178,17 +178,6 @@ static inline const char *skip_some_blanks(const char *p, const char *e)
 	return json_skip_blanks(p, e);
 }
 
-/* Skips digits, eight at a time.  NULL: fewer than eight bytes are left. */
-static inline const char *plain_digits(const char *p, const char *e)
-{
-	for (; e - p >= 8; p += 8) {
-		const uint64_t other = json_other_than_digits(p);
-		if (other != 0)
-			return p + (low_bit(other) >> 3);
-	}
-	return NULL;
-}
-
 /* Returns the end of a number or word, or NULL: use json_scalar(). */
 static inline const char *plain_scalar(const char *p, const char *e, enum json_kind *kind)
 {
@@ -205,12 +194,12 @@ static inline const char *plain_scalar(const char *p, const char *e, enum json_k
 	p += *p == '-';
 	*kind = p > start ? JSON_INT : JSON_UINT;
 	const char *const first = p;
-	p = plain_digits(p, e);
+	p = json_skip_eights(p, e);
 	if (p == NULL || p == first || p - first > 18 || (*first == '0' && p - first > 1))
 		return NULL;
 	if (*p == '.') {
 		const char *const fraction = ++p;
-		p = plain_digits(p, e);
+		p = json_skip_eights(p, e);
 		*kind = JSON_NUMBER;
 		if (p == NULL || p == fraction)
 			return NULL;

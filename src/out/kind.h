@@ -118,7 +118,8 @@ static inline unsigned value_type_named(struct slice name)
 {
 	unsigned type = 0;
 
-	while (type < VALUE_TYPES && !slice_is(name, value_type_name(type)))
+	while (type < VALUE_TYPES &&
+	       (name.n == 0 || *name.p != *value_type_name(type) || !slice_is(name, value_type_name(type))))
 		type++;
 	return type;
 }

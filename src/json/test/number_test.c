@@ -32,3 +32,33 @@ Test(json_number, doubles_that_have_all_digits_of_a_number)
 		cr_expect_eq(json_double_is_exact(s, v), rows[i].exact, "%s", rows[i].text);
 	}
 }
+
+Test(json_number, digits_of_any_length)
+{
+	static const struct {
+		const char *text;
+		bool fits;
+		uint64_t value;
+	} rows[] = {
+		{ "", false, 0 },
+		{ "7", true, 7 },
+		{ "1234567", true, 1234567 },
+		{ "12345678", true, 12345678 },
+		{ "1234567a", false, 0 },
+		{ "/2345678", false, 0 },
+		{ "1234567890123456", true, UINT64_C(1234567890123456) },
+		{ "123456789012345:", false, 0 },
+		{ "9999999999999999999", true, UINT64_C(9999999999999999999) },
+		{ "18446744073709551615", true, UINT64_MAX },
+		{ "18446744073709551616", false, 0 },
+		{ "000000000000000000000000018446744073709551615", true, UINT64_MAX },
+		{ "-5", false, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const struct slice s = slice_str(rows[i].text);
+		uint64_t v;
+		cr_assert_eq(json_digits_any(s.p, s.n, &v), rows[i].fits, "%s", rows[i].text);
+		cr_expect(!rows[i].fits || v == rows[i].value, "%s", rows[i].text);
+	}
+}
