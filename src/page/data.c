@@ -154,7 +154,7 @@ static bool choose_colors(struct data *d)
 	if (ok) {
 		d->by_name = ncategories < 2;
 		struct matrix_sum *const sums = d->by_name ? names : categories;
-		qsort(sums, max, sizeof *sums, matrix_largest_first);
+		(void)matrix_sort(sums, max);
 		memset(color_of, COLORS - 1, max);
 		d->rest = sums[COLORS].ns > 0;
 		for (uint32_t i = 0; i < COLORS - d->rest && sums[i].ns > 0; i++) {

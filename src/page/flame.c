@@ -79,13 +79,6 @@ static int by_parent(const void *a, const void *b)
 	                              : ORDER(x->node, y->node);
 }
 
-static int descending(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return ORDER(y, x);
-}
-
 /* Sums the time of each node and those inside it: that of the side with more. */
 static void add_totals(const struct page_flame *f, uint64_t *totals)
 {
@@ -99,7 +92,7 @@ static void add_totals(const struct page_flame *f, uint64_t *totals)
 }
 
 /* Adds all but the `max` nodes with the largest totals to their parents.  Returns the least total that is
- * kept. */
+ * kept.  sorted: space for two numbers of each node. */
 static uint64_t fold_small(struct page_flame *f, const uint64_t *totals, uint64_t *sorted, uint32_t max)
 {
 	const uint32_t n = f->nnodes;
@@ -107,8 +100,11 @@ static uint64_t fold_small(struct page_flame *f, const uint64_t *totals, uint64_
 	if (n <= max)
 		return 0;
 	memcpy(sorted, totals, n * sizeof *totals);
-	qsort(sorted, n, sizeof *sorted, descending);
-	const uint64_t least = sorted[max] + 1;
+	for (unsigned shift = 0; shift < 64; shift += 2 * RADIX_BITS) {
+		radix_pass(sorted, sorted + n, n, shift);
+		radix_pass(sorted + n, sorted, n, shift + RADIX_BITS);
+	}
+	const uint64_t least = sorted[n - 1 - max] + 1;
 	for (uint32_t i = n - 1; i > 0; i--) {
 		struct page_node *const up = &f->nodes[f->nodes[i].parent];
 		for (unsigned s = 0; totals[i] < least && s < PAGE_SIDES; s++) {
@@ -150,7 +146,8 @@ bool flame_visit(struct page_flame *f, uint32_t max, void (*visit)(void *ctx, co
                  void *ctx, uint32_t *shown, uint32_t *all)
 {
 	const uint32_t n = f->nnodes;
-	uint64_t *const totals = calloc(n, sizeof *totals), *const counts = malloc(n * sizeof *counts);
+	uint64_t *const totals = calloc(n, sizeof *totals), *const counts =
+	                                                        malloc((size_t)n * 2 * sizeof *counts);
 	struct node_rank *const ranks = malloc((size_t)n * sizeof *ranks);
 	uint32_t *const first = calloc(n, sizeof *first);
 	const bool ok = totals != NULL && counts != NULL && ranks != NULL && first != NULL;

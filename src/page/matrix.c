@@ -37,7 +37,7 @@ bool matrix_add(struct page *p, const struct track *track, uint32_t name, uint64
 
 /* ---- the largest rows and columns ---- */
 
-int matrix_largest_first(const void *a, const void *b)
+static int largest_first(const void *a, const void *b)
 {
 	const struct matrix_sum *const x = a, *const y = b;
 
@@ -57,14 +57,18 @@ static void sum_add(struct matrix_sum *sums, uint32_t n, uint32_t what, const st
 	sum->ns += c->ns;
 }
 
-/* Sorts sums, the largest first.  Returns the number of the first `max` that are not 0. */
-static uint32_t largest(struct matrix_sum *sums, uint32_t n, uint32_t max)
+uint32_t matrix_sort(struct matrix_sum *sums, uint32_t n)
 {
 	uint32_t kept = 0;
 
-	qsort(sums, n, sizeof *sums, matrix_largest_first);
-	while (kept < n && kept < max && sums[kept].ns > 0)
-		kept++;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct matrix_sum sum = sums[i];
+		if (sum.ns == 0)
+			continue;
+		sums[i] = sums[kept];
+		sums[kept++] = sum;
+	}
+	qsort(sums, kept, sizeof *sums, largest_first);
 	return kept;
 }
 
@@ -94,10 +98,10 @@ bool matrix_make(struct matrix *m, const struct page *p)
 	}
 	ok = ok && m->labels != NULL && tracks_label(&m->text, tracks, p->nunits, m->labels);
 	if (ok) {
-		for (uint32_t i = 0; i < p->nunits; i++)
-			m->all_units += units[i].ns > 0;
-		m->ncolumns = largest(units, p->nunits, MATRIX_COLUMNS);
-		m->nrows = largest(names, PAGE_NAME_OTHER + 1, MATRIX_ROWS);
+		m->all_units = matrix_sort(units, p->nunits);
+		m->ncolumns = m->all_units < MATRIX_COLUMNS ? m->all_units : MATRIX_COLUMNS;
+		m->nrows = matrix_sort(names, PAGE_NAME_OTHER + 1);
+		m->nrows = m->nrows < MATRIX_ROWS ? m->nrows : MATRIX_ROWS;
 	}
 	for (uint32_t k = 0; k < m->ncolumns; k++)
 		m->columns[k] = p->units[units[k].what];

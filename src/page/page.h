@@ -224,8 +224,8 @@ struct matrix_sum {
 	uint32_t most_in;
 };
 
-/* For qsort(): descending by time, then by number. */
-int matrix_largest_first(const void *a, const void *b);
+/* Sorts the sums that are not 0, descending by time, then by number, before the others.  Returns how many. */
+uint32_t matrix_sort(struct matrix_sum *sums, uint32_t n);
 
 struct matrix {
 	bool by_process;                             /* else by thread */
