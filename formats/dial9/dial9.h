@@ -324,7 +324,7 @@ struct d9_state {
 
 static inline bool d9_wants_fields(const struct d9_state *st)
 {
-	return (st->r->want & WANT_FIELDS) != 0;
+	return (st->r->want & (WANT_FIELDS | WANT_STACKS)) != 0;
 }
 
 /* Raw events: ids and addresses stay numbers. */

@@ -74,8 +74,8 @@ static struct pipeline_job job_of(struct making *m, bool first)
 	job.read.interpret = INTERPRET_SPANS;
 	job.in.helpers = options_threads(m->run->threads) - 1;
 	job.read.ahead = read_ahead_beside(job.in.helpers + 1);
-	job.read.want =
-	    WANT_TIMES | WANT_ORDER | WANT_NAMES | WANT_ARROWS | WANT_FIELDS; /* of samples: their stacks */
+	job.read.want = WANT_TIMES | WANT_ORDER | WANT_NAMES | WANT_ARROWS | WANT_STACKS |
+	                options_want_sizes(m->run->options);
 	job.arrange.order = ORDER_TIME;
 	job.arrange.bare = true;
 	job.arrange.memory = m->run->memory > 0 ? m->run->memory : PAGE_SORT_MEMORY;

@@ -67,6 +67,8 @@ enum want_parts {
 	WANT_SIZES = 2048,
 	WANT_NAMES = 16,    /* names that other records give to tracks */
 	WANT_ARROWS = 8192, /* for the engine: arrows of the vocabulary, unless the job has no_arrows */
+	/* At least the fields of events with call stacks: class_needs_fields() includes these. */
+	WANT_STACKS = 262144,
 };
 
 /* For the engine: outputs that show an arrow without an end, at the instant that it leaves (EVENT_ARROW).  In

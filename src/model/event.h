@@ -31,8 +31,7 @@ enum value_type {
 enum phase {
 	PHASE_SPAN,      /* from ts, dur long */
 	PHASE_BEGIN, PHASE_END, /* opens a span on its track; closes the innermost */
-	PHASE_INSTANT,
-	PHASE_COUNTER,   /* each numeric field is one series */
+	PHASE_INSTANT, PHASE_COUNTER, /* COUNTER: each numeric field is one series */
 	PHASE_FLOW_OUT, PHASE_FLOW_IN, /* start and end of an arrow */
 	PHASE_STRUCTURE, /* a record without an event: a schema, a pool */
 };
@@ -109,6 +108,7 @@ struct class {
 	const struct field *parts;        /* parts of its name, by the plan: fields of all its events */
 	const void *declared;             /* set by the writer's declare; NULL before */
 	bool reader_applies, planned, table_names; /* reader applies `plan`; has events; tables name these */
+	bool shows_stacks;                /* its events have call stacks that are wanted */
 	const struct class *first, *other; /* of the same name: the first class, and the next one */
 	char apart[64];                   /* against false sharing: other threads read the above */
 	uint64_t records;                 /* counted by the reader */

@@ -158,6 +158,7 @@ static bool plan_class(struct trace *t, struct class *c, const struct class *lik
 	c->plan = like->plan;
 	c->reader_applies = like->reader_applies;
 	c->table_names = has_tables(c);
+	c->shows_stacks = t->wants_stacks && c->plan != NULL && c->plan->stack.p != NULL;
 	c->planned = true;
 	c->index = t->nplanned;
 	t->planned[t->nplanned++] = c;

@@ -12,10 +12,10 @@
 struct trace {
 	struct arena arena; /* memory with the lifetime of the trace */
 	const char *format, *dialect;
-	const char *byte_order, *clock; /* "little", "big" or NULL; "monotonic", "unix", "unknown" ... */
-	const char *record_id;          /* name of the first field of events if it numbers them; or NULL */
-	bool epoch_known, has_times;    /* epoch_ns is valid; first_start is valid */
-	bool dialect_known;             /* no later record of this input changes the dialect */
+	const char *byte_order, *clock;   /* "little", "big" or NULL; "monotonic", "unix", "unknown" ... */
+	const char *record_id;            /* name of the first field of events if it numbers them; or NULL */
+	bool epoch_known, has_times;      /* epoch_ns is valid; first_start is valid */
+	bool dialect_known, wants_stacks; /* no later record of this input changes the dialect; WANT_STACKS */
 	bool free_order, labelled;  /* begins and ends pair by time; names of processes state their file */
 	uint64_t epoch_ns, zero_ns; /* wall time at zero_ns, ns since 1970; ts of time 0, see TRACE_ZERO */
 	uint64_t first_start, last_end;    /* of sorted output, as order keys */
@@ -68,7 +68,7 @@ const struct plan *trace_find_plan(const struct trace *t, struct slice name, tra
 /* Whether fields of events of this class must be built even if the consumer wants none. */
 static inline bool class_needs_fields(const struct class *cls)
 {
-	return cls->plan != NULL && cls->plan->needs_fields && !cls->reader_applies;
+	return cls->shows_stacks || (cls->plan != NULL && cls->plan->needs_fields && !cls->reader_applies);
 }
 
 #endif

@@ -314,6 +314,7 @@ static struct pipeline *new_pipeline(const struct pipeline_job *job, unsigned wa
 	*p = (struct pipeline){ .job = job, .faults = { report_fault, p } };
 	lanes_init(&p->lanes, job->arrange.lanes == LANES_COUNT);
 	trace_init(&p->trace);
+	p->trace.wants_stacks = (want & WANT_STACKS) != 0;
 	trace_context_init(&p->context, job, &p->trace,
 	                   job->in.vocabularies != NULL ? job->in.vocabularies : &p->vocabularies, want);
 	interpret_init(&p->interpret, &p->trace, job->read.interpret, want);

@@ -64,7 +64,7 @@ void chrome_read_frames(struct chrome_reading *st, const struct json_token *t)
 {
 	struct json_walk w = json_walk_again(t);
 
-	if ((st->names_for->r->want & WANT_FIELDS) == 0 || st->has_frames)
+	if ((st->names_for->r->want & (WANT_FIELDS | WANT_STACKS)) == 0 || st->has_frames)
 		return;
 	while (json_walk_next(&w)) {
 		if (st->scratch.used > 65536)
