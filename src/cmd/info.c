@@ -475,7 +475,8 @@ static void describe_trace(struct trace_slot *t)
 	struct pipeline *p;
 
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.want = WANT_TIMES | WANT_ORDER | (run->digest || run->tracks ? (unsigned)WANT_FIELDS : 0);
+	job.read.want = WANT_TIMES | WANT_ORDER | (run->digest ? (unsigned)WANT_FIELDS : 0) |
+	                (run->tracks ? (unsigned)WANT_NAMES | WANT_ARROWS : 0);
 	job.read.unnamed = !run->digest && !run->tracks && job.choice.select == NULL;
 	if (t->helpers > 0 && !job.read.unnamed) /* counting is too little work for a thread */
 		job.read.ahead = READ_AHEAD;
