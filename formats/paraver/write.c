@@ -268,6 +268,16 @@ static bool add_counter(struct paraver_state *st, const struct paraver_track *k,
 	return all;
 }
 
+/* Writes one end of an arrow: the row, the logical and the physical time.  Arrows may be as many as spans, so
+ * text_printf() would be slow. */
+static void put_end(struct text *t, const struct paraver_row *row, uint64_t time)
+{
+	text_add(t, row->prefix, row->prefix_n);
+	text_u64(t, time);
+	text_char(t, ':');
+	text_u64(t, time);
+}
+
 static void add_arrow(struct paraver_state *st, const struct paraver_track *k, const struct event *e,
                       struct chunk *chunk)
 {
@@ -278,9 +288,13 @@ static void add_arrow(struct paraver_state *st, const struct paraver_track *k, c
 	if (e->phase == PHASE_FLOW_OUT) {
 		const struct paraver_row *const row = &st->rows.rows[k->row];
 		matched = paraver_arrow_out(&st->arrows, e->dur);
-		if (matched)
-			text_printf(t, "%c%" PRIu64 " 3:%s%" PRIu64 ":%" PRIu64 "\n", PARAVER_ARROW_MARK,
-			            e->offset, row->prefix, now, now);
+		if (matched) {
+			text_char(t, PARAVER_ARROW_MARK);
+			text_u64(t, e->offset);
+			text_str(t, " 3:");
+			put_end(t, row, now);
+			text_char(t, '\n');
+		}
 	} else {
 		const uint32_t group = paraver_group(&st->names, PARAVER_ARROWS, SLICE_LIT("arrows"));
 		const struct paraver_type like = { .group = group, .kind = PARAVER_NUMBERS };
@@ -367,8 +381,11 @@ static void write_arrow(struct paraver_state *st, const char *p, const char *end
 	}
 	p++;
 	text_add(t, p, (size_t)(end - p));
-	text_printf(t, ":%s%" PRIu64 ":%" PRIu64 ":0:%" PRIu32 "\n", st->rows.rows[at.row - 1].prefix,
-	            at.time, at.time, at.name);
+	text_char(t, ':');
+	put_end(t, &st->rows.rows[at.row - 1], at.time);
+	text_str(t, ":0:");
+	text_u64(t, at.name);
+	text_char(t, '\n');
 }
 
 static void write_lines(struct paraver_state *st, const char *p, const char *end, struct chunk *chunk)
