@@ -507,7 +507,7 @@ static bool find_same_size(struct convert *c, struct pipeline_job *job, uint32_t
 }
 
 /* Writes the parts of --split size=.  Each pass measures `at_once` parts, with the number of units of the
- * last part; `at_once` doubles while all parts are well filled. */
+ * last part; `at_once` grows while all parts are well filled. */
 static bool write_sizes(struct convert *c, struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;
@@ -530,7 +530,7 @@ static bool write_sizes(struct convert *c, struct pipeline_job *job)
 		number += s->nouts;
 		from = s->outs[s->nouts - 1].end;
 		at_once = s->nouts < at_once          ? s->nouts
-		          : at_once * 2 < s->max_outs ? at_once * 2
+		          : at_once * 8 < s->max_outs ? at_once * 8
 		                                      : s->max_outs;
 		if (!copy_parts(c, job))
 			return false;
