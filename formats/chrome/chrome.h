@@ -87,6 +87,7 @@ struct chrome_record {
 	bool has_ts, has_dur;
 	bool has_duplicates; /* a member occurs more than once */
 	bool has_others;     /* members that are not in `of` */
+	bool has_nested;     /* ... whose values are objects or lists */
 };
 
 /* The id of an event. */
@@ -531,7 +532,7 @@ static inline void chrome_record_clear(struct chrome_record *rec)
 {
 	for (unsigned m = 0; m < CHROME_MEMBERS; m++)
 		rec->of[m].kind = JSON_ABSENT;
-	rec->has_ts = rec->has_dur = rec->has_duplicates = rec->has_others = false;
+	rec->has_ts = rec->has_dur = rec->has_duplicates = rec->has_others = rec->has_nested = false;
 }
 
 /* Sets ph from the tokens. */

@@ -155,6 +155,7 @@ const char *chrome_parse_event(struct chrome_record *rec, struct json *json, con
 		const enum chrome_member m = chrome_find_member(key);
 		if (m == CHROME_MEMBERS) {
 			rec->has_others = true;
+			rec->has_nested |= kind == JSON_OBJECT || kind == JSON_ARRAY;
 			continue;
 		}
 		rec->has_duplicates |= rec->of[m].kind != JSON_ABSENT;
@@ -207,7 +208,8 @@ static uint64_t add_digit(uint64_t v, char c, uint64_t max, bool *fits)
 	return *fits ? v * 10 + d : max;
 }
 
-/* parse_usec() for the usual form: at most 16 digits, as in times since 1970, a point and three digits. */
+/* parse_usec() for the usual forms: at most 16 digits, as in times since 1970, alone or with a point and
+ * three digits. */
 static inline bool parse_plain_usec(const char *p, const char *e, uint64_t max, struct usec *t)
 {
 	const char *const first = p;
@@ -215,8 +217,10 @@ static inline bool parse_plain_usec(const char *p, const char *e, uint64_t max, 
 
 	for (; p < e && (unsigned char)(*p - '0') <= 9; p++)
 		v = v * 10 + (uint64_t)(*p - '0');
-	if (p == first || p - first > 16 || e - p != 4 || *p != '.')
+	if (p == first || p - first > 16 || (p < e && (e - p != 4 || *p != '.')))
 		return false;
+	if (p == e)
+		v *= 1000;
 	for (p++; p < e; p++) {
 		if ((unsigned char)(*p - '0') > 9)
 			return false;

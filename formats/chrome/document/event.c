@@ -287,12 +287,12 @@ static enum record_status read_no_event(struct chrome_reading *st, struct record
 	return chrome_end_gap(st, rec, CHROME_DROPPED, p, start);
 }
 
-/* Whether the parsed item has the members of an event, and nothing else. */
+/* Whether the parsed item has the members of an event, and no unknown ones that may contain events. */
 static bool is_whole_event(const struct chrome_reading *st)
 {
 	const struct json_token *const of = st->rec.of;
 
-	return st->in_samples || (of[CHROME_PH].kind != JSON_ABSENT && !st->rec.has_others &&
+	return st->in_samples || (of[CHROME_PH].kind != JSON_ABSENT && !st->rec.has_nested &&
 	                          (of[CHROME_TS].kind != JSON_ABSENT || st->rec.ph == 'M'));
 }
 
