@@ -29,15 +29,21 @@ static void put_quoted(struct text *t, struct slice s)
 	text_char(t, '"');
 }
 
+/* ASCII that needs no quotes in `name=value`. */
+static bool is_of_word(char c)
+{
+	static const bool others[256] = { [0x7f] = true, ['"'] = true, ['\\'] = true, ['='] = true };
+
+	return c > ' ' && !others[(unsigned char)c];
+}
+
 void value_text_word(struct text *t, struct slice s)
 {
-	for (uint32_t i = 0; i < s.n; i++) {
-		const char c = s.p[i];
-		if (c <= ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '=') {
+	for (uint32_t i = 0; i < s.n; i++)
+		if (!is_of_word(s.p[i])) {
 			put_quoted(t, s);
 			return;
 		}
-	}
 	if (s.n > 0)
 		text_add(t, s.p, s.n);
 	else
