@@ -85,9 +85,9 @@ struct chrome_record {
 	char ph;                              /* '\0': absent, or not a string of one byte */
 	uint64_t ts, dur;                     /* ns; ts from trace.zero_ns on */
 	bool has_ts, has_dur;
-	bool has_duplicates; /* a member occurs more than once */
-	bool has_others;     /* members that are not in `of` */
-	bool has_nested;     /* ... whose values are objects or lists */
+	bool has_duplicates;  /* a member occurs more than once */
+	bool has_others;      /* members that are not in `of` */
+	bool has_other_kinds; /* ... and whose values are not numbers, as that of tts is */
 };
 
 /* The id of an event. */
@@ -532,7 +532,7 @@ static inline void chrome_record_clear(struct chrome_record *rec)
 {
 	for (unsigned m = 0; m < CHROME_MEMBERS; m++)
 		rec->of[m].kind = JSON_ABSENT;
-	rec->has_ts = rec->has_dur = rec->has_duplicates = rec->has_others = rec->has_nested = false;
+	rec->has_ts = rec->has_dur = rec->has_duplicates = rec->has_others = rec->has_other_kinds = false;
 }
 
 /* Sets ph from the tokens. */

@@ -155,7 +155,7 @@ const char *chrome_parse_event(struct chrome_record *rec, struct json *json, con
 		const enum chrome_member m = chrome_find_member(key);
 		if (m == CHROME_MEMBERS) {
 			rec->has_others = true;
-			rec->has_nested |= kind == JSON_OBJECT || kind == JSON_ARRAY;
+			rec->has_other_kinds |= kind < JSON_UINT || kind > JSON_NUMBER;
 			continue;
 		}
 		rec->has_duplicates |= rec->of[m].kind != JSON_ABSENT;

@@ -31,7 +31,7 @@ struct parsed_event {
 	uint32_t at, end;
 	uint32_t first_token;
 	uint8_t ntokens;
-	bool has_duplicates, has_others, has_nested;
+	bool has_duplicates, has_others, has_other_kinds;
 };
 
 struct piece {
@@ -98,7 +98,7 @@ static void add_event(struct piece *piece, const struct chrome_record *rec)
 		.ntokens = (uint8_t)(piece->ntokens - first),
 		.has_duplicates = rec->has_duplicates,
 		.has_others = rec->has_others,
-		.has_nested = rec->has_nested,
+		.has_other_kinds = rec->has_other_kinds,
 	};
 }
 
@@ -198,7 +198,7 @@ static void load(struct chrome_record *rec, const struct piece *piece, const str
 		rec->of[t->member] = (struct json_token){ piece->from + t->p, piece->from + t->end, t->kind };
 	rec->has_duplicates = e->has_duplicates;
 	rec->has_others = e->has_others;
-	rec->has_nested = e->has_nested;
+	rec->has_other_kinds = e->has_other_kinds;
 	rec->p = piece->from + e->at;
 	rec->end = piece->from + e->end;
 }

@@ -292,7 +292,7 @@ static bool is_whole_event(const struct chrome_reading *st)
 {
 	const struct json_token *const of = st->rec.of;
 
-	return st->in_samples || (of[CHROME_PH].kind != JSON_ABSENT && !st->rec.has_nested &&
+	return st->in_samples || (of[CHROME_PH].kind != JSON_ABSENT && !st->rec.has_other_kinds &&
 	                          (of[CHROME_TS].kind != JSON_ABSENT || st->rec.ph == 'M'));
 }
 

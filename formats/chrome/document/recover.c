@@ -307,7 +307,7 @@ static bool may_have_bad_times(const struct chrome_record *rec)
 {
 	const struct json_token *const dur = &rec->of[CHROME_DUR];
 
-	return rec->has_others || rec->has_duplicates || (dur->kind != JSON_ABSENT && is_bad_time(dur));
+	return rec->has_other_kinds || rec->has_duplicates || (dur->kind != JSON_ABSENT && is_bad_time(dur));
 }
 
 /* Appends the event without times that are not numbers: Perfetto stops silently at `"dur":null`.  Returns
