@@ -364,6 +364,7 @@ static void list_longest(struct trace_slot *slot)
 		job.arrange.order = ORDER_TIME;
 	}
 	job.arrange.bare = run->gaps || run->arrows;
+	job.arrange.arrows_alone = run->arrows;
 	job.adjust.max_repeat = run->max_repeat;
 	job.read.no_arrows = !run->arrows;
 	job.choice.keeps_arrows = run->arrows;
