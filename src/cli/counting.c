@@ -8,8 +8,8 @@
 static void ask_for(struct pipeline_job *job, const struct options *o, const struct trace_counting *how)
 {
 	const struct stats_tables_asked *const asked = how->tables;
-	const bool tables = asked != NULL && stats_tables_count(asked) > 0,
-	           flows = asked != NULL && asked->flows;
+	const unsigned ntables = asked != NULL ? stats_tables_count(asked) : 0;
+	const bool flows = asked != NULL && asked->flows;
 
 	job->read.interpret = INTERPRET_SPANS;
 	job->read.want = WANT_TIMES | WANT_ORDER | group_by_wants(how->by) | options_want_sizes(o);
@@ -19,12 +19,12 @@ static void ask_for(struct pipeline_job *job, const struct options *o, const str
 	job->adjust.max_repeat = how->max_repeat;
 	job->choice.keeps = true;         /* spans of the whole trace must nest */
 	job->choice.keeps_arrows = flows; /* their partners may be selected */
-	if (tables) {
-		job->arrange.order = ORDER_TIME;
+	if (ntables > 0)
 		job->read.want |= WANT_NAMES | (flows ? (unsigned)WANT_ARROWS : 0);
-	}
+	if (ntables > (asked != NULL && asked->imbalance != IMBALANCE_NOT)) /* that one needs no order */
+		job->arrange.order = ORDER_TIME;
 	job->arrange.bare = (job->read.want & WANT_FIELDS) == 0;
-	job->arrange.arrows_alone = tables && flows && stats_tables_count(asked) == 1;
+	job->arrange.arrows_alone = flows && ntables == 1;
 }
 
 /* Whether groups of spans have decades; else those of intervals have. */
@@ -176,7 +176,7 @@ enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_count
 	job.read.ahead = read_ahead_beside(t->helpers + 1);
 	job.to.hooks.settle = settle;
 	const bool ok = begin_counting(s, t, how, t->helpers + 1);
-	if (job.arrange.order == ORDER_TIME) { /* for the tables */
+	if (how->tables != NULL && stats_tables_count(how->tables) > 0) {
 		stats_tables_begin(&s->tables, how->tables);
 		s->stats.tables = &s->tables;
 	}

@@ -8,8 +8,8 @@
 #include "stats/tables/open.h"
 
 /*
- * Further tables of `stats`, each in a file of its own.  They get the events of a trace in order of time,
- * including those that are left out, and write their rows as cells.
+ * Further tables of `stats`, each in a file of its own.  They get the events of a trace in order of time (the
+ * imbalance alone: in any order), including those that are left out, and write their rows as cells.
  */
 
 enum imbalance_of { IMBALANCE_NOT, IMBALANCE_THREADS, IMBALANCE_PROCESSES, IMBALANCE_HOSTS };
