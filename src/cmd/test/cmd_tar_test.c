@@ -240,7 +240,8 @@ Test(cmd_tar, archives_behind_archives)
 	expect_end(&t, 1, "bad.htdump: not valid");
 	/* bytes after the end that are no archive; as damage, if a header follows them */
 	add_zeros(t.m, 2);
-	snprintf(text, sizeof text, "warning: bytes that are not an archive follow its end at byte %zu", t.m->n);
+	snprintf(text, sizeof text, "warning: bytes that are not an archive follow its end at byte %zu",
+	         t.m->n);
 	memset(t.m->bytes + t.m->n, 'q', 1024);
 	expect("validate", t.dir, t.m, t.m->n + 100, 0, text);
 	expect("validate", t.dir, t.m, t.m->n + 1000, 0, text);
