@@ -113,8 +113,7 @@ struct plan {
 	struct slice category;   /* p NULL: the class's own */
 	const struct plan_template *categories; /* the first that parts of the class's name resolve is used */
 	uint32_t ncategories;
-	const struct plan_template
-	    *shapes; /* of class names: the first that fits names the parts of a name */
+	const struct plan_template *shapes; /* of class names: the first that fits names the parts */
 	uint32_t nshapes;
 	const struct plan_template *names; /* the first that can be resolved; else the reader's name */
 	uint32_t nnames;

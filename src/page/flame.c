@@ -146,8 +146,8 @@ bool flame_visit(struct page_flame *f, uint32_t max, void (*visit)(void *ctx, co
                  void *ctx, uint32_t *shown, uint32_t *all)
 {
 	const uint32_t n = f->nnodes;
-	uint64_t *const totals = calloc(n, sizeof *totals), *const counts =
-	                                                        malloc((size_t)n * 2 * sizeof *counts);
+	uint64_t *const totals = calloc(n, sizeof *totals);
+	uint64_t *const counts = malloc((size_t)n * 2 * sizeof *counts);
 	struct node_rank *const ranks = malloc((size_t)n * sizeof *ranks);
 	uint32_t *const first = calloc(n, sizeof *first);
 	const bool ok = totals != NULL && counts != NULL && ranks != NULL && first != NULL;

@@ -332,8 +332,7 @@ struct self_track {
 	bool by_start, by_end; /* these spans are in this order */
 	struct self_block *blocks;
 	uint32_t nblocks, blocks_cap;
-	uint32_t nblocks_counted,
-	    cap_counted; /* nblocks and blocks_cap, as added to the sums of self_times */
+	uint32_t nblocks_counted, cap_counted; /* both, as added to the sums of self_times */
 };
 
 struct self_item;

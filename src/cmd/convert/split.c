@@ -352,7 +352,7 @@ static bool end_parts(struct convert *c, bool written)
 
 /* ---- copies of records ---- */
 
-#define MAX_OUTS 64U
+#define MAX_OUTS 64U /* parts of one pass */
 
 /* The number of parts of one pass, bounded by memory: a copier may keep the bytes of all records that it gets
  * and that are not of its part. */
@@ -615,9 +615,10 @@ bool convert_split_write(struct convert *c)
 	c->split.drops = job.choice.drops;
 	c->split.allowed = repeats_allow(s->bytes, c->max_repeat);
 	const bool at_once = s->copies && !job.choice.drops, chooses = at_once && can_choose(c);
-	/* before the first pass, nothing is known of events that all parts get: COPIER_FILES has these */
-	const bool few = chooses && (c->to->copier->modes & COPIER_FILES) == 0;
-	c->split.max_outs = at_once ? parts_at_once(few ? s->structure : s->bytes) : 1;
+	/* Before the first pass, the bytes of structure are known, but not those of further events that all
+	 * parts get: a copier of streams may retain these. */
+	const bool is_structure = chooses && (c->to->copier->modes & COPIER_FILES) == 0;
+	c->split.max_outs = at_once ? parts_at_once(is_structure ? s->structure : s->bytes) : 1;
 	c->split.outs = calloc(at_once ? MAX_OUTS : 1, sizeof *c->split.outs);
 	c->split.choice = chooses ? calloc(1, sizeof *c->split.choice) : NULL;
 	if (c->split.outs == NULL || (chooses && c->split.choice == NULL)) {
