@@ -229,8 +229,8 @@ static bool pop_open(struct chrome_reading *st, const struct chrome_end *end)
 
 void chrome_tally(struct chrome_reading *st, enum chrome_tally which, uint64_t offset)
 {
-	if (st->tallies[which].count == 0 || offset < st->tallies[which].offset)
-		st->tallies[which].offset = offset;
+	if (st->tallies[which].count == 0 || offset < st->tallies[which].at.offset)
+		st->tallies[which].at.offset = offset;
 	st->tallies[which].count++;
 }
 

@@ -311,9 +311,8 @@ extern const struct rule dft_rules[DFT_RULE_COUNT + 1]; /* ended by an id of NUL
 
 /* A finding that is reported once, at the end: a count, and position and text of the first occurrence. */
 struct dft_tally {
-	uint64_t count;
-	struct finding_place at;
-	char text[40]; /* "": none */
+	struct finding_tally of;
+	char text[40]; /* of the first; "": none */
 };
 
 enum dft_tallied {
@@ -512,7 +511,7 @@ void dft_tally_first(struct dft_tally *t, struct finding_place position, struct 
 static inline void dft_tally_add(struct dft_state *st, enum dft_tallied which, struct finding_place position,
                                  struct slice text)
 {
-	if (st->tallies[which].count++ == 0)
+	if (st->tallies[which].of.count++ == 0)
 		dft_tally_first(&st->tallies[which], position, text);
 }
 

@@ -71,7 +71,7 @@ static inline bool has_defined_hashes(struct dft_state *st, const struct dft_rec
 		    !dft_recent_matches(dft_recent_slot(&st->sh->names, &key), &key))
 			return false;
 	}
-	return *texts == 0 || st->tallies[DFT_HASHES_AS_TEXT].count > 0;
+	return *texts == 0 || st->tallies[DFT_HASHES_AS_TEXT].of.count > 0;
 }
 
 /* Replaces dft_check_record() for a common record.  Returns false, having done nothing, for other records.
@@ -91,7 +91,7 @@ static bool count_common(struct dft_state *st, const struct dft_record *rec)
 	p->calls++;
 	st->r->records++;
 	st->r->trace->events++;
-	st->tallies[DFT_HASHES_AS_TEXT].count += texts;
+	st->tallies[DFT_HASHES_AS_TEXT].of.count += texts;
 	if (!reports)
 		return true;
 	const uint64_t id = few_digits(rec, DFT_ID);

@@ -161,8 +161,7 @@ void dft_tally_first(struct dft_tally *t, struct finding_place position, struct 
 {
 	const uint32_t n = text.n < sizeof t->text ? text.n : (uint32_t)sizeof t->text - 1;
 
-	t->at = position;
-	t->at.sums = true;
+	t->of.at = position;
 	if (n > 0)
 		memcpy(t->text, text.p, n);
 	t->text[n] = '\0';
@@ -170,7 +169,7 @@ void dft_tally_first(struct dft_tally *t, struct finding_place position, struct 
 
 static const struct {
 	enum dft_rule rule;
-	const char *text; /* "...; N in all" */
+	const char *text;
 } tally_messages[DFT_TALLIES] = {
 	[DFT_LEADING_BLANKS] = { DFT_RULE_LEADING_BLANKS, "blanks before a record" },
 	[DFT_BLANK_LINES] = { DFT_RULE_BLANK_LINE, "empty line" },
@@ -201,14 +200,13 @@ void dft_tallies_report(struct dft_state *st)
 	for (int i = 0; i < DFT_TALLIES; i++) {
 		const struct dft_tally *const t = &st->tallies[i];
 		const enum dft_rule rule = tally_messages[i].rule;
-		if (t->count == 0 || (usual >> i & 1) != 0)
+		const bool has_text = t->text[0] != '\0';
+		if (t->of.count == 0 || (usual >> i & 1) != 0)
 			continue;
-		if (t->text[0] != '\0')
-			dft_report(st, rule, t->at, "%s (%s); %" PRIu64 " in all", tally_messages[i].text,
-			           quoted(&q, slice_str(t->text)), t->count);
-		else
-			dft_report(st, rule, t->at, "%s; %" PRIu64 " in all", tally_messages[i].text,
-			           t->count);
+		st->findings++;
+		finding_add_tally(st->r->findings, &dft_rules[rule], &t->of, "%s%s%s%s",
+		                  tally_messages[i].text, has_text ? " (" : "",
+		                  has_text ? quoted(&q, slice_str(t->text)) : "", has_text ? ")" : "");
 	}
 }
 

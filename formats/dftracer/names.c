@@ -271,7 +271,7 @@ static const struct dft_name *use_name(struct dft_state *st, const struct dft_re
 /* Counts uses before the definition that the look-ahead pass did not resolve. */
 static void count_late(struct dft_state *st, const struct dft_name *e)
 {
-	struct dft_tally *const t = &st->tallies[DFT_HASHES_LATE];
+	struct finding_tally *const t = &st->tallies[DFT_HASHES_LATE].of;
 
 	if (e->unnamed > 0 && (t->count == 0 || e->first_use.offset < t->at.offset))
 		t->at = e->first_use;

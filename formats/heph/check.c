@@ -166,6 +166,14 @@ static COLD void report_counter(struct heph_state *st, const struct heph_packet 
 	}
 }
 
+/* A tally of one packet so far. */
+static struct finding_tally first_at(const struct heph_packet *k, uint64_t now)
+{
+	return (struct finding_tally){ .count = 1,
+		                       .at = { .offset = k->offset, .record = k->ordinal },
+		                       .now = now };
+}
+
 /* ---- counters of stream 0 ---- */
 
 static uint64_t bit_of(uint32_t n)
@@ -215,8 +223,7 @@ static void check_shared(struct heph_state *st, struct heph_shared *s, const str
 			add_gap(st, k, c + 1, s->lowest - c - 1);
 		s->missing += s->lowest - c - 1;
 		s->lowest = c;
-		s->first =
-		    (struct finding_tally){ .count = 1, .offset = k->offset, .record = k->ordinal, .now = c };
+		s->first = first_at(k, c);
 	} else {
 		s->missing--;
 		fill_gap(st, c);
@@ -266,7 +273,7 @@ static void add_late_shared(struct heph_state *st)
 {
 	const uint64_t others = st->late_start.count;
 
-	if (others == 0 || st->shared.first.offset < st->late_start.offset)
+	if (others == 0 || st->shared.first.at.offset < st->late_start.at.offset)
 		st->late_start = st->shared.first;
 	st->late_start.count = others + 1;
 }
@@ -291,7 +298,7 @@ void heph_counters_finish(struct heph_state *st)
 	if (s->any && s->lowest != 0)
 		add_late_shared(st);
 	struct finding_tally late = st->late_start;
-	late.offset += HEPH_AT_COUNTER;
+	late.at.offset += HEPH_AT_COUNTER;
 	finding_add_tally(st->r->findings, &heph_rules[HEPH_RULE_COUNTER_START], &late,
 	                  "stream %" PRIu64 " begins at counter %" PRIu64, late.before, late.now);
 }
@@ -312,8 +319,8 @@ void heph_set_epoch(struct heph_state *st, const struct heph_packet *k, const ch
 		epoch->known = true;
 		epoch->ns = load_u64(value, true);
 		if (latest->count > 0 && latest->now > UINT64_MAX - epoch->ns)
-			finding_add(st->r->findings, &heph_rules[HEPH_RULE_TIME_OVERFLOW], latest->offset,
-			            latest->record,
+			finding_add(st->r->findings, &heph_rules[HEPH_RULE_TIME_OVERFLOW], latest->at.offset,
+			            latest->at.record,
 			            "time %" PRIu64 ", the latest before the epoch %" PRIu64 " was set",
 			            latest->now, epoch->ns);
 		trace_change(trace);
@@ -335,9 +342,7 @@ void heph_check_epoch(struct heph_state *st, const struct heph_packet *k)
 		            "end %" PRIu64 ", start %" PRIu64, k->stop, k->start);
 	if (!st->epoch.known) {
 		if (st->epoch.latest.count == 0 || latest > st->epoch.latest.now)
-			st->epoch.latest = (struct finding_tally){
-				.count = 1, .offset = k->offset, .record = k->ordinal, .now = latest
-			};
+			st->epoch.latest = first_at(k, latest);
 	} else if (latest > UINT64_MAX - st->epoch.ns) {
 		heph_report(st, HEPH_RULE_TIME_OVERFLOW, k, k->p + (latest == k->start ? 24 : 32),
 		            "time %" PRIu64 ", epoch %" PRIu64, latest, st->epoch.ns);

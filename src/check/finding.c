@@ -112,13 +112,14 @@ void finding_add_tally(struct findings *j, const struct rule *rule, const struct
 
 	if (j == NULL || t->count == 0)
 		return;
+	struct finding_place at = t->at;
+	at.sums = true;
 	va_start(ap, fmt);
 	vsnprintf(detail, sizeof detail, fmt, ap);
 	va_end(ap);
 	/* with a scope, some of the sum may be outside of it */
-	finding_add_line(
-	    j, rule, (struct finding_place){ .offset = t->offset, .record = t->record, .sums = true },
-	    "%s; %" PRIu64 " in %s", detail, t->count, j->left_out != NULL ? "the whole trace" : "all");
+	finding_add_line(j, rule, at, "%s; %" PRIu64 " in %s", detail, t->count,
+	                 j->left_out != NULL ? "the whole trace" : "all");
 }
 
 void finding_add_line(struct findings *j, const struct rule *rule, struct finding_place at, const char *fmt,

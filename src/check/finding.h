@@ -25,9 +25,8 @@ struct rule {
 
 struct findings; /* of one input; see check/findings.h */
 
-/* Reports a finding.  Does nothing if j is NULL (a quiet pass).  offset: in the unpacked trace.  record:
- * ordinal from 1; 0: none.  The message states the values that disagree.  Text of the trace in the message
- * must be converted by quoted(). */
+/* Reports a finding, unless j is NULL (a quiet pass).  offset: in the unpacked trace.  record: from 1; 0: no
+ * record.  The message states the values that disagree; text of the trace in it is converted by quoted(). */
 void finding_add(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
                  const char *fmt, ...) PRINTF(5, 6);
 void finding_add_v(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
@@ -43,18 +42,15 @@ void finding_add_line(struct findings *j, const struct rule *rule, struct findin
 
 /* A mistake that is reported once: the number of times, place and values of the first.  Zero-initialise. */
 struct finding_tally {
-	uint64_t count, offset, record, now, before; /* now, before: values that disagree; 0 if unused */
+	uint64_t count, now, before; /* now, before: values that disagree; 0 if unused */
+	struct finding_place at;
 };
 
 static inline void finding_tally_add(struct finding_tally *t, uint64_t offset, uint64_t record, uint64_t now,
                                      uint64_t before)
 {
-	if (t->count++ > 0)
-		return;
-	t->offset = offset;
-	t->record = record;
-	t->now = now;
-	t->before = before;
+	if (t->count++ == 0)
+		*t = (struct finding_tally){ 1, now, before, { .offset = offset, .record = record } };
 }
 
 /* Reports one finding for a mistake that is counted; does nothing if the count is 0. */
