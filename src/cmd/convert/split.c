@@ -615,10 +615,10 @@ bool convert_split_write(struct convert *c)
 	c->split.drops = job.choice.drops;
 	c->split.allowed = repeats_allow(s->bytes, c->max_repeat);
 	const bool at_once = s->copies && !job.choice.drops, chooses = at_once && can_choose(c);
-	/* Before the first pass, the bytes of structure are known, but not those of further events that all
-	 * parts get: a copier of streams may retain these. */
-	const bool is_structure = chooses && (c->to->copier->modes & COPIER_FILES) == 0;
-	c->split.max_outs = at_once ? parts_at_once(is_structure ? s->structure : s->bytes) : 1;
+	/* Before the first pass, the bytes of structure are known, but not those of events that all parts
+	 * get: a copier of streams may retain these. */
+	const bool retains_events = at_once && (c->to->copier->modes & COPIER_FILES) != 0;
+	c->split.max_outs = at_once ? parts_at_once(retains_events ? s->bytes : s->structure) : 1;
 	c->split.outs = calloc(at_once ? MAX_OUTS : 1, sizeof *c->split.outs);
 	c->split.choice = chooses ? calloc(1, sizeof *c->split.choice) : NULL;
 	if (c->split.outs == NULL || (chooses && c->split.choice == NULL)) {
