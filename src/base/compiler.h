@@ -28,6 +28,9 @@
 #define TARGET(names) __attribute__((target(names)))
 #define CPU_HAS(name) __builtin_cpu_supports(name)
 
+/* The number of elements of an array. */
+#define COUNT_OF(list) (sizeof(list) / sizeof *(list))
+
 /* ---- numbers ---- */
 
 __extension__ typedef __int128 int128;

@@ -104,8 +104,7 @@ struct slice arena_copy(struct arena *a, struct slice s)
 
 	if (p == NULL)
 		return SLICE_NONE;
-	if (s.n > 0)
-		memcpy(p, s.p, s.n);
+	array_copy(p, s.p, s.n);
 	p[s.n] = '\0';
 	return (struct slice){ p, s.n, s.flags };
 }
@@ -146,8 +145,7 @@ struct slice arena_join(struct arena *a, const struct slice *parts, size_t n)
 		return SLICE_NONE;
 	char *to = p;
 	for (size_t i = 0; i < n; i++) {
-		if (parts[i].n > 0)
-			memcpy(to, parts[i].p, parts[i].n);
+		array_copy(to, parts[i].p, parts[i].n);
 		to += parts[i].n;
 	}
 	*to = '\0';

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/compiler.h"
@@ -87,6 +88,20 @@ bool array_reserve(void *list, uint32_t n, uint32_t *cap, size_t size);
 
 /* Extends *n beyond index; new elements are zero. */
 bool array_reach(void *list, uint32_t *n, uint32_t index, size_t size);
+
+/* Copies and sorts arrays, of which one without elements may be NULL: memcpy() and qsort() do not allow that.
+ */
+static inline void array_copy(void *to, const void *from, size_t bytes)
+{
+	if (bytes > 0)
+		memcpy(to, from, bytes);
+}
+
+static inline void array_sort(void *list, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+	if (n > 0)
+		qsort(list, n, size, compare);
+}
 
 /* ---- order of numbers ---- */
 

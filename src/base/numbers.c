@@ -574,7 +574,7 @@ static uint64_t unit_ns(struct slice s)
 		{ "s", 1000000000 }, { "min", 60000000000 }, { "h", 3600000000000 },
 	};
 
-	return unit_of(s, units, sizeof units / sizeof units[0]);
+	return unit_of(s, units, COUNT_OF(units));
 }
 
 bool units_time(struct slice s, uint64_t *ns)
@@ -602,7 +602,7 @@ bool units_bytes(struct slice s, uint64_t *n)
 
 	if (!read_number(&s, &v))
 		return false;
-	const uint64_t unit = unit_of(s, units, sizeof units / sizeof units[0]);
+	const uint64_t unit = unit_of(s, units, COUNT_OF(units));
 	return unit != 0 && integer_of(&v, unit, n);
 }
 

@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/compiler.h"
+
 /* ---- environment ---- */
 
 enum { COLUMNS_LIMIT = 10000 };
@@ -54,7 +56,7 @@ int path_fd(const char *path)
 	const char *digits = NULL;
 	int fd = -1;
 
-	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+	for (size_t i = 0; i < COUNT_OF(folders); i++)
 		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
 			digits = path + strlen(folders[i]);
 	if (digits == NULL)
@@ -114,7 +116,7 @@ int rename_exchange(const char *a, const char *b)
 /* Folders of version control: their files are hooks, and settings with names of programs. */
 static const char *const guarded[] = { ".git", ".hg", ".svn", ".bzr", ".jj" };
 
-enum { GUARDED = sizeof guarded / sizeof guarded[0] };
+enum { GUARDED = COUNT_OF(guarded) };
 
 /* Ignores case, as some file systems do. */
 static bool is_guarded(const char *name, size_t n)

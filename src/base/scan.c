@@ -109,7 +109,7 @@ bool utf8_is_hidden(uint32_t c)
 		{ 0xe0000, 0xe0fff }, /* tags */
 	};
 
-	for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+	for (size_t i = 0; i < COUNT_OF(ranges); i++)
 		if (c >= ranges[i].first && c <= ranges[i].last)
 			return true;
 	return false;

@@ -175,8 +175,7 @@ static bool grow_text(struct tabletext *t)
 	if (to.slots == NULL)
 		return false;
 	struct tabletext_entry *const entries = tabletext_entries(&to);
-	if (t->used > 0)
-		memcpy(entries, tabletext_entries(t), t->used * sizeof *entries);
+	array_copy(entries, tabletext_entries(t), t->used * sizeof *entries);
 	for (size_t i = 0; i < t->used; i++)
 		put_slot(&to, entries[i].hash, (uint32_t)i + 1);
 	free(t->slots);

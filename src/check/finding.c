@@ -218,9 +218,8 @@ static void pass_lost(struct findings *j, const struct finding_list *from)
 
 	if (from->lost > 1)
 		snprintf(message, sizeof message,
-		         "%s; %" PRIu64
-		         " findings, this one and others, are counted and not shown: there are too many in "
-		         "all streams",
+		         "%s; %" PRIu64 " findings, this one and others, are counted and not shown: there "
+		         "are too many in all streams",
 		         from->message, from->lost);
 	else
 		snprintf(message, sizeof message, "%s", from->message);

@@ -16,7 +16,7 @@ bool input_rule_is_failure(const struct rule *rule)
 		INPUT_RULE_SHRUNK,  INPUT_RULE_CHANGED, INPUT_RULE_NO_MEMORY
 	};
 
-	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+	for (size_t i = 0; i < COUNT_OF(rules); i++)
 		if (rule == &input_rules[rules[i]])
 			return true;
 	return false;

@@ -164,7 +164,7 @@ static const char *meant_option(const struct getopt_table *t, const char *typed)
 		{ "top", "limit" },
 	};
 
-	for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+	for (size_t k = 0; k < COUNT_OF(words); k++)
 		for (size_t i = 0; i < t->n && strcmp(words[k].typed, typed) == 0; i++)
 			if (strcmp(words[k].meant, t->rows[i].name) == 0)
 				return words[k].meant;
@@ -457,7 +457,7 @@ static bool set_choice(struct options *o, const struct cmd_option *option, const
 
 	snprintf(name, sizeof name, "--%s", option->name);
 	snprintf(words, sizeof words, "%s", option->arg);
-	for (char *p = words; (p = strchr(p, '|')) != NULL && n < sizeof list / sizeof *list - 1;) {
+	for (char *p = words; (p = strchr(p, '|')) != NULL && n < COUNT_OF(list) - 1;) {
 		*p++ = '\0';
 		list[n++] = p;
 	}

@@ -91,7 +91,7 @@ static const struct cmd_words *find_words(const struct command *cmd, const char 
 	};
 	const struct cmd_words *const tables[] = { cmd->words, common };
 
-	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+	for (size_t i = 0; i < COUNT_OF(tables); i++)
 		for (const struct cmd_words *w = tables[i]; w != NULL && w->position != NULL; w++)
 			if (strcmp(w->position, position) == 0)
 				return w;

@@ -174,7 +174,7 @@ static void put_names(struct text *t, const struct diff_report *v)
 		{ "time in A", COLUMN_NUMBER, 0, 1 }, { "time in B", COLUMN_NUMBER, 0, 1 },
 	};
 	const struct by_name *const names = &v->names;
-	struct columns c = { .list = list, .n = sizeof list / sizeof *list, .indent = 2 };
+	struct columns c = { .list = list, .n = COUNT_OF(list), .indent = 2 };
 
 	for (uint32_t i = 0; i < names->n; i++) {
 		const struct by_name_row *const r = &names->rows[i];
@@ -213,7 +213,7 @@ static void put_nothing_same(struct text *t, const struct diff_report *v)
 		text_time(t, a > b ? a - b : b - a);
 		text_printf(t, " after %s", a > b ? "B" : "A");
 	}
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+	for (size_t i = 0; i < COUNT_OF(parts); i++)
 		if (parts[i].counts) {
 			text_printf(t, "%s%s", before, parts[i].name);
 			before = ",";
@@ -323,7 +323,7 @@ static void put_json_parts(struct json_out *o, unsigned parts)
 	};
 
 	json_out_begin(o, "parts", "[");
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+	for (size_t i = 0; i < COUNT_OF(words); i++)
 		if ((parts & words[i].part) != 0)
 			json_out_string(o, NULL, words[i].name);
 	json_out_end(o, "]");

@@ -176,7 +176,7 @@ static void put_list_text(struct text *t, unsigned width)
 		{ "suffix", COLUMN_TEXT, 0, 0 },    { "what", COLUMN_TEXT, 12, 0 },
 		{ "dialects", COLUMN_TEXT, 12, 1 },
 	};
-	struct columns c = { .list = list, .n = sizeof list / sizeof *list, .indent = 2 };
+	struct columns c = { .list = list, .n = COUNT_OF(list), .indent = 2 };
 
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		const bool r = (*f)->reader != NULL, w = (*f)->writer != NULL;

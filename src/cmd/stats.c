@@ -207,7 +207,7 @@ static bool check_options_of_spans(struct stats_run *s)
 
 	if (stats_tables_count(a) == 0 || s->form == FORM_JSON)
 		return true;
-	for (size_t i = 0; i < sizeof of_spans / sizeof *of_spans; i++)
+	for (size_t i = 0; i < COUNT_OF(of_spans); i++)
 		if (of_spans[i].given)
 			return options_mistake(&s->run.options,
 			                       "%s is for the table of spans, which %s replaces in this form",

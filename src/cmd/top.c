@@ -102,8 +102,7 @@ static bool add_gap(struct top *t, const struct event *e)
 	const uint32_t n = (uint32_t)utf8_cut(e->name.p, e->name.n, MAX_COVERED_NAME);
 	if (!array_resize(&c->name, (uint64_t)n + 1, 1))
 		return false;
-	if (n > 0)
-		memcpy(c->name, e->name.p, n);
+	array_copy(c->name, e->name.p, n);
 	*c = (struct covered){ end, c->name, n };
 	return true;
 }

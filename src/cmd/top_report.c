@@ -87,8 +87,7 @@ static bool group_rows(const struct top *t, struct group_row **rows, size_t *n)
 	for (uint32_t i = 0; i < t->items.ngroups; i++)
 		add_row(t, *rows, n, i, &t->items.groups[i]);
 	add_row(t, *rows, n, NAMES_OTHER, &t->items.other);
-	if (*n > 0)
-		qsort(*rows, *n, sizeof **rows, longest_group_first);
+	array_sort(*rows, *n, sizeof **rows, longest_group_first);
 	return true;
 }
 

@@ -236,7 +236,7 @@ unsigned option_word(const char *const *words, const char *name)
 const struct rule *rule_next(struct rule_walk *w)
 {
 	static const struct rule *const lists[] = { input_rules, vocab_rules, policy_rules, compare_rules };
-	const size_t n = sizeof lists / sizeof *lists;
+	const size_t n = COUNT_OF(lists);
 
 	w->rule = w->rule != NULL ? w->rule + 1 : lists[0];
 	while (w->rule->id == NULL) {

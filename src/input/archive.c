@@ -56,7 +56,7 @@ bool input_is_archive(const char *path)
 		                                ".tzst", ".tar.xz", ".txz" };
 	const size_t n = strlen(path);
 
-	for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+	for (size_t i = 0; i < COUNT_OF(suffixes); i++) {
 		const size_t k = strlen(suffixes[i]);
 		if (n > k && strcmp(path + n - k, suffixes[i]) == 0)
 			return true;
@@ -463,8 +463,7 @@ static void sort_members(struct input_archive *a)
 {
 	uint32_t n = 0;
 
-	if (a->n > 0)
-		qsort(a->members, a->n, sizeof *a->members, by_path);
+	array_sort(a->members, a->n, sizeof *a->members, by_path);
 	resolve_links(a);
 	for (uint32_t i = 0; i < a->n; i++) {
 		if (i + 1 < a->n && strcmp(a->members[i].path, a->members[i + 1].path) == 0) {

@@ -447,8 +447,7 @@ bool input_read_unpacked(struct input_whole *w, const char *path, size_t max)
 		w->no_memory = w->p == NULL;
 	}
 	if (w->p != NULL) {
-		if (w->n > 0)
-			memcpy(w->p, in->p, w->n);
+		array_copy(w->p, in->p, w->n);
 		w->p[w->n] = '\0';
 	}
 	input_close(in);

@@ -81,10 +81,10 @@ static bool is_packed(char *lower, bool (*wanted)(void *ctx, const char *name), 
 	};
 	char *const suffix = strrchr(lower, '.');
 
-	for (size_t i = 0; suffix != NULL && i < sizeof archives / sizeof archives[0]; i++)
+	for (size_t i = 0; suffix != NULL && i < COUNT_OF(archives); i++)
 		if (strcmp(suffix, archives[i]) == 0)
 			return true;
-	for (size_t i = 0; suffix != NULL && i < sizeof packers / sizeof packers[0]; i++)
+	for (size_t i = 0; suffix != NULL && i < COUNT_OF(packers); i++)
 		if (strcmp(suffix, packers[i]) == 0) {
 			*suffix = '\0';
 			return input_is_archive(lower) || wanted(ctx, lower);
@@ -288,8 +288,7 @@ static void read_folder(struct walk *w, const char *path)
 	}
 	const size_t n = read_names(w, path, dir, &names);
 	closedir(dir);
-	if (n > 0)
-		qsort(names, n, sizeof *names, by_path);
+	array_sort(names, n, sizeof *names, by_path);
 	check_search(w, path, n);
 	for (size_t i = 0; i < n; i++)
 		visit_entry(w, names[i], strrchr(names[i], '/') + 1);
@@ -347,10 +346,8 @@ void input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(vo
 	table64_free(&w.seen);
 	free(w.top);
 	free(w.first_out);
-	if (t->n > 0)
-		qsort(t->paths, t->n, sizeof *t->paths, by_path);
-	if (t->nproblems > 0)
-		qsort(t->problems, t->nproblems, sizeof *t->problems, by_problem_path);
+	array_sort(t->paths, t->n, sizeof *t->paths, by_path);
+	array_sort(t->problems, t->nproblems, sizeof *t->problems, by_problem_path);
 }
 
 void input_tree_free(struct input_tree *t)

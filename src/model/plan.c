@@ -92,8 +92,7 @@ static void add(struct made *to, struct slice text)
 	const uint32_t n = (uint32_t)utf8_cut(text.p, text.n, space);
 
 	to->cut |= n < text.n;
-	if (n > 0)
-		memcpy(to->text + to->n, text.p, n);
+	array_copy(to->text + to->n, text.p, n);
 	to->n += n;
 }
 
@@ -336,7 +335,7 @@ bool plan_uses(const struct plan *m, struct slice *field)
 		const struct slice single[] = { m->duration, m->flow_out,
 			                        m->flow_in,  m->epoch,
 			                        m->facts,    m->has_layout ? m->payload : m->facts };
-		for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
+		for (size_t i = 0; i < COUNT_OF(single); i++)
 			if (is_field(single[i], field))
 				return true;
 		if (ref_uses(&m->key, field) || parts_use(m, field) || bytes_use(m, field))

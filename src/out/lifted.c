@@ -29,7 +29,7 @@ static bool split_arg(const char *arg, size_t *n, enum lifted_type *type)
 
 	*n = colon != NULL ? (size_t)(colon - arg) : strlen(arg);
 	*type = LIFTED_TEXT;
-	for (size_t i = 0; colon != NULL && i < sizeof types / sizeof types[0]; i++)
+	for (size_t i = 0; colon != NULL && i < COUNT_OF(types); i++)
 		if (strcmp(colon + 1, types[i].name) == 0) {
 			*type = types[i].type;
 			return true;

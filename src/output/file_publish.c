@@ -52,7 +52,7 @@ static atomic_int creating; /* number of threads between output_register_begin()
 /* SIGPIPE is ignored instead: a closed pipe is an error of write(). */
 static const int ending_signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2 };
 
-enum { ENDING_SIGNALS = sizeof ending_signals / sizeof ending_signals[0] };
+enum { ENDING_SIGNALS = COUNT_OF(ending_signals) };
 
 static sigset_t ending_set(void)
 {

@@ -452,7 +452,7 @@ void text_bytes_short(struct text *t, uint128 bytes)
 	unsigned i = 0;
 	double v = (double)bytes;
 
-	for (; v >= 999.5 && i + 1 < sizeof units / sizeof *units; i++)
+	for (; v >= 999.5 && i + 1 < COUNT_OF(units); i++)
 		v /= 1000;
 	text_printf(t, i == 0 || v >= 99.95 ? "%.0f %s" : v >= 9.995 ? "%.1f %s" : "%.2f %s", v, units[i]);
 }
@@ -465,7 +465,7 @@ void text_kib(struct text *t, uint64_t bytes)
 
 	if (bytes < 1024)
 		return;
-	for (; v >= 1023.95 && i + 1 < sizeof units / sizeof *units; i++)
+	for (; v >= 1023.95 && i + 1 < COUNT_OF(units); i++)
 		v /= 1024;
 	text_printf(t, " (%.1f %s)", v, units[i]);
 }

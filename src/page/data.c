@@ -249,11 +249,9 @@ static bool choose_tracks(struct data *d)
 	for (uint32_t i = 0; i < p->ntracks; i++)
 		if (p->tracks[i].track != NULL && p->tracks[i].nbins + p->tracks[i].nspans > 0)
 			ranks[n++] = (struct track_rank){ &p->tracks[i], i };
-	if (n > 0)
-		qsort(ranks, n, sizeof *ranks, busiest_first);
+	array_sort(ranks, n, sizeof *ranks, busiest_first);
 	n = n < MAX_TRACKS ? n : MAX_TRACKS;
-	if (n > 0)
-		qsort(ranks, n, sizeof *ranks, by_process);
+	array_sort(ranks, n, sizeof *ranks, by_process);
 	for (uint32_t i = 0; i < n; i++)
 		d->tracks[i] = ranks[i].index;
 	d->ntracks = n;
@@ -589,8 +587,7 @@ static bool put_counters(struct data *d)
 		return false;
 	for (uint32_t i = 0; i < p->nseries; i++)
 		list[i] = &p->series[i];
-	if (p->nseries > 0)
-		qsort(list, p->nseries, sizeof *list, most_values_first);
+	array_sort(list, p->nseries, sizeof *list, most_values_first);
 	json_out_begin(&d->o, "counters", "[");
 	for (uint32_t i = 0; i < p->nseries && i < MAX_COUNTERS; i++)
 		put_series(d, list[i]);

@@ -168,8 +168,7 @@ bool flame_visit(struct page_flame *f, uint32_t max, void (*visit)(void *ctx, co
 		for (uint32_t i = 1; i < n; i++)
 			if (totals[i] >= least && counts[i] > 0)
 				ranks[kept++] = (struct node_rank){ i, f->nodes[i].parent, totals[i] };
-		if (kept > 0)
-			qsort(ranks, kept, sizeof *ranks, by_parent);
+		array_sort(ranks, kept, sizeof *ranks, by_parent);
 		for (uint32_t i = kept; i-- > 0;)
 			first[ranks[i].parent] = i + 1;
 		visit_ranks(f, ranks, kept, first, visit, ctx);

@@ -137,7 +137,7 @@ bool matrix_html(struct text *t, const struct page *p)
 		{ "most in", COLUMN_NAME, 10, 0 },
 	};
 	struct matrix *const m = malloc(sizeof *m);
-	struct columns c = { .list = heads, .n = sizeof heads / sizeof *heads };
+	struct columns c = { .list = heads, .n = COUNT_OF(heads) };
 
 	if (m == NULL || !matrix_make(m, p)) {
 		matrix_free(m);

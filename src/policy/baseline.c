@@ -146,7 +146,7 @@ static void read_value(const struct json_walk *w, struct baseline_row *row)
 		        { "p50", STATISTIC_P50 },
 		        { "p99", STATISTIC_P99 } };
 
-	for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+	for (size_t i = 0; i < COUNT_OF(members); i++)
 		if (json_walk_is(w, members[i].name))
 			row->values[members[i].statistic] = parse_value(&w->value);
 }
@@ -183,7 +183,7 @@ static bool read_row(struct baseline_draft *d, const struct json_token *v, enum 
 	struct baseline_input *const in = d->input;
 	struct row_draft r = { .name = counter, .category = SLICE_LIT("") };
 
-	for (size_t i = 0; i < sizeof r.row.values / sizeof r.row.values[0]; i++)
+	for (size_t i = 0; i < COUNT_OF(r.row.values); i++)
 		r.row.values[i] = NAN;
 	if (v->kind == JSON_OBJECT)
 		read_members(d, v, table, &r);

@@ -518,7 +518,7 @@ bool policy_check_budgets(const struct policy_verdict *v)
 		}
 		ok = ok && run_budget(&r, &rows[subset]);
 	}
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
 		rows_free(&rows[i]);
 	char note[HISTOGRAM_NOTE];
 	if (ok && coarse > 0)

@@ -179,9 +179,8 @@ struct policy_file {
 	const char *folder;        /* absolute: paths of overrides and names of files are relative to it */
 	struct policy_section *overrides; /* a later override wins */
 	uint32_t noverrides;
-	uint32_t nevents, nmetadata, nbudgets; /* of all sections */
-	struct slice
-	    subsets[POLICY_MAX_SUBSETS]; /* patterns of threads in budgets: a policy_subset for each */
+	uint32_t nevents, nmetadata, nbudgets;    /* of all sections */
+	struct slice subsets[POLICY_MAX_SUBSETS]; /* thread patterns of budgets: a policy_subset for each */
 	uint32_t nsubsets;
 	uint32_t nrules; /* patterns of rules, of all sections */
 	/* of the whole run */

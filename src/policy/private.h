@@ -29,8 +29,7 @@ struct policy_key {
 bool policy_map(struct policy_draft *d, const struct yaml_node *node, const char *what,
                 const struct policy_key *keys, size_t n, void *into);
 
-#define POLICY_MAP(d, node, what, keys, into)                                                                \
-	policy_map(d, node, what, keys, sizeof keys / sizeof keys[0], into)
+#define POLICY_MAP(d, node, what, keys, into) policy_map(d, node, what, keys, COUNT_OF(keys), into)
 
 /* Returns cleared memory that lives as long as the policy; on OOM NULL, with d->yaml.no_memory set. */
 void *policy_alloc(struct policy_draft *d, size_t n, size_t size);

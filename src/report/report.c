@@ -214,7 +214,7 @@ void report_context_place(struct report_context *c, const char *folder)
 
 	c->in_actions = in_actions();
 	c->folder = c->root = folder;
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		const char *const root = getenv(names[i]);
 		if (root != NULL && root[0] == '/')
 			c->root = root;

@@ -176,8 +176,7 @@ bool vocab_table(struct vocab_draft *d, const struct yaml_node *at, struct slice
 bool vocab_map(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                const struct vocab_key *keys, size_t nkeys, void *into);
 
-#define VOCAB_MAP(d, node, what, keys, into)                                                                 \
-	vocab_map(d, node, what, keys, sizeof keys / sizeof keys[0], into)
+#define VOCAB_MAP(d, node, what, keys, into) vocab_map(d, node, what, keys, COUNT_OF(keys), into)
 
 bool vocab_template(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                     struct plan_template *out);

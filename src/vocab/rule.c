@@ -572,7 +572,7 @@ static const struct rule_key {
 	  "it has names of its own" },
 };
 
-#define RULE_KEYS (sizeof rule_keys / sizeof rule_keys[0])
+#define RULE_KEYS (COUNT_OF(rule_keys))
 
 /* Reads the value of a key, and checks that the key goes with the phase and with `named`. */
 static void read_key(struct vocab_draft *d, const struct yaml_node *value, const struct rule_key *k,

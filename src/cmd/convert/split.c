@@ -71,7 +71,7 @@ bool convert_split_option(void *run, struct options *o, const char *arg)
 
 	if (convert_splits(&c->split))
 		return options_mistake(o, "the output is split in one way: give --split once");
-	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+	for (size_t i = 0; i < COUNT_OF(ways); i++)
 		if (strncmp(arg, ways[i].name, strlen(ways[i].name)) == 0) {
 			c->split.split.by = ways[i].by;
 			return ways[i].parse(c, arg + strlen(ways[i].name));

@@ -200,8 +200,7 @@ static bool hide_entries(const struct anonymise *a, struct value *v, struct aren
 		*v = (struct value){ .type = VALUE_NONE };
 		return true;
 	}
-	if (n > 0)
-		memcpy(copy, v->values, n * sizeof *copy);
+	array_copy(copy, v->values, n * sizeof *copy);
 	for (size_t i = 0; i < n; i++)
 		if (!hide_value(a, &copy[i], into, depth + 1))
 			return false;

@@ -53,8 +53,7 @@ static bool copy(char to[FOUND_TEXT + 1], struct slice text)
 	const bool cut = text.n > FOUND_TEXT;
 	const size_t n = cut ? FOUND_TEXT - 3 : text.n;
 
-	if (n > 0)
-		memcpy(to, text.p, n);
+	array_copy(to, text.p, n);
 	memcpy(to + n, cut ? "..." : "", cut ? 4 : 1);
 	return !cut && memchr(to, '\0', n) == NULL;
 }

@@ -145,8 +145,7 @@ void interpret_layout(const struct interpret *in, struct batch *b, struct event 
 	if (to == NULL)
 		return; /* the payload remains as bytes */
 	const struct field *const old = b->fields + e->first_field;
-	if (at > 0)
-		memcpy(to, old, at * sizeof *to);
+	array_copy(to, old, at * sizeof *to);
 	for (; i < m->nlayout; i++, n++) {
 		to[n].name = m->layout[i].name;
 		if (!read_value(b, &c, &m->layout[i], &to[n].value))
@@ -252,8 +251,7 @@ static struct slice concatenate(struct arena *a, const struct slice *pieces, uin
 		return SLICE_NONE;
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t left = (uint32_t)size - at, part = pieces[i].n < left ? pieces[i].n : left;
-		if (part > 0)
-			memcpy(p + at, pieces[i].p, part);
+		array_copy(p + at, pieces[i].p, part);
 		at += part;
 	}
 	return (struct slice){ p, at, flags };

@@ -51,8 +51,7 @@ static struct slice copy_text(struct output *to, struct slice s)
 {
 	if ((s.flags & SLICE_STAYS) != 0)
 		return s;
-	if (s.n > 0)
-		memcpy(to->bytes, s.p, s.n);
+	array_copy(to->bytes, s.p, s.n);
 	s.p = to->bytes;
 	to->bytes += s.n;
 	return s;
@@ -157,8 +156,7 @@ enum retained_made retained_new(struct retained **made, struct slice name, const
 		                .own = more > declared };
 	if (name.p != NULL)
 		k->name = copy_text(&to, name);
-	if (n > 0)
-		memcpy(k->fields, fields, n * sizeof *fields);
+	array_copy(k->fields, fields, n * sizeof *fields);
 	for (uint32_t i = 0; k->own && i < n; i++) {
 		const struct field *const f = &fields[i];
 		k->fields[i].name = is_declared(cls, f, i) ? f->name : copy_text(&to, f->name);
@@ -267,8 +265,7 @@ static struct slice end_name(struct batch *b, struct slice name)
 	if (p == NULL)
 		return SLICE_NONE;
 	memcpy(p, before, sizeof before - 1);
-	if (name.n > 0)
-		memcpy(p + sizeof before - 1, name.p, name.n);
+	array_copy(p + sizeof before - 1, name.p, name.n);
 	return (struct slice){ p, (uint32_t)(sizeof before - 1) + name.n,
 		               name.flags & ~(uint32_t)SLICE_STAYS };
 }
@@ -279,8 +276,7 @@ uint32_t retained_join(struct batch *b, const struct field *begin, uint32_t nbeg
 	struct names names;
 	uint32_t n = nbegin;
 
-	if (nbegin > 0)
-		memcpy(to, begin, nbegin * sizeof *to);
+	array_copy(to, begin, nbegin * sizeof *to);
 	const bool same = has_same_names(begin, nbegin, end, nend);
 	names_of(&names, b, begin, same ? 0 : nbegin);
 	if (b->scratch.failed)

@@ -61,8 +61,7 @@ static struct slice track_key(struct batch *b, char kind, uint32_t base, struct 
 	p[0] = kind;
 	char *end = decimal_u64(p + 1, base);
 	*end++ = ':';
-	if (name.n > 0)
-		memcpy(end, name.p, name.n);
+	array_copy(end, name.p, name.n);
 	return slice_of(p, (size_t)(end - p) + name.n);
 }
 

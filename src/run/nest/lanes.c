@@ -185,8 +185,7 @@ bool lanes_list(struct lanes *l, struct batch *b)
 	struct track **const all = arena_alloc(&b->scratch, (b->ntracks + n) * sizeof *all);
 	if (all == NULL)
 		return false;
-	if (b->ntracks > 0)
-		memcpy(all, b->tracks, b->ntracks * sizeof *all);
+	array_copy(all, b->tracks, b->ntracks * sizeof *all);
 	memcpy(all + b->ntracks, l->tracks + l->listed, n * sizeof *all);
 	b->tracks = all;
 	b->ntracks += n;

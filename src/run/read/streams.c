@@ -259,8 +259,7 @@ static int by_path(const void *a, const void *b)
 /* The list is NULL without streams or on OOM; qsort() of NULL is undefined. */
 static void sort_streams(struct streams *all)
 {
-	if (all->n > 0)
-		qsort(all->list, all->n, sizeof *all->list, by_path);
+	array_sort(all->list, all->n, sizeof *all->list, by_path);
 }
 
 /* Reads the first events of all streams. */
