@@ -189,7 +189,7 @@ static void put_tracks(struct text *t, const struct info *n, const struct trace 
 		{ "tid", COLUMN_NUMBER, 0, 1 },    { "events", COLUMN_NUMBER, 0, 0 },
 		{ "first", COLUMN_NUMBER, 0, 0 },  { "last", COLUMN_NUMBER, 0, 0 },
 	};
-	struct columns c = { .list = heads, .n = sizeof heads / sizeof *heads, .indent = 2 };
+	struct columns c = { .list = heads, .n = COUNT_OF(heads), .indent = 2 };
 	const unsigned host_column = 2;
 	bool any_host = false;
 
@@ -394,8 +394,7 @@ static void begin_table(struct info_run *run)
 		                     .width = options_width(&run->run.options),
 		                     .json = &run->json_out,
 		                     .with_heads = has_path };
-	cells_begin(&run->cells, NULL, NULL, table_columns + has_path,
-	            sizeof table_columns / sizeof *table_columns - has_path);
+	cells_begin(&run->cells, NULL, NULL, table_columns + has_path, COUNT_OF(table_columns) - has_path);
 }
 
 /* A trace that is missing, or that no format recognises, has one error and nothing else. */
@@ -416,7 +415,7 @@ static void put_table_row(struct info_run *run, const struct info *n, const stru
 	if (n->first_ns <= n->last_ns)
 		cells_time(c, n->last_ns - n->first_ns);
 	else
-		cells_none(c);
+		cells_none(c, 1);
 	cells_count(c, known ? count_processes(report->trace) : 0);
 	cells_count(c, n->tracks);
 	cells_count(c, known ? n->findings[LEVEL_ERROR] : 1);

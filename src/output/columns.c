@@ -393,5 +393,5 @@ void columns_line(struct text *out, enum report_form form, unsigned width, struc
 	}
 	text_char(out, '\n');
 	out->failed |= line->failed;
-	text_clear(line);
+	text_free(line);
 }

@@ -62,7 +62,7 @@ void columns_end(struct columns *c, struct text *out, enum report_form form, con
 void columns_free(struct columns *c);
 
 /* Appends a line beside the tables of a report in text, Markdown or HTML, escaped for the form or wrapped to
- * the width, and clears it. */
+ * the width, and frees it. */
 void columns_line(struct text *out, enum report_form form, unsigned width, struct text *line);
 
 #endif

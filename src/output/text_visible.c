@@ -123,6 +123,12 @@ void text_csv_cell(struct text *t, struct slice s)
 	text_free(&visible);
 }
 
+void text_csv_next(struct text *t, struct slice s)
+{
+	text_char(t, ',');
+	text_csv_cell(t, s);
+}
+
 void text_isolated(struct text *t, struct slice visible)
 {
 	bool isolates = false;
@@ -152,7 +158,7 @@ static bool is_wide(uint32_t point)
 		{ 0x1f900, 0x1f9ff }, { 0x1fa70, 0x1faff }, { 0x20000, 0x3fffd },
 	};
 
-	for (size_t i = 0; i < sizeof blocks / sizeof *blocks && point >= blocks[i].first; i++)
+	for (size_t i = 0; i < COUNT_OF(blocks) && point >= blocks[i].first; i++)
 		if (point <= blocks[i].last)
 			return true;
 	return false;

@@ -20,6 +20,9 @@ void text_visible_message(struct text *t, struct slice s);
 /* Likewise as a cell of comma-separated values, in quotes if necessary. */
 void text_csv_cell(struct text *t, struct slice s);
 
+/* The same, after a comma. */
+void text_csv_next(struct text *t, struct slice s);
+
 /* Visible text, between U+2068 and U+2069 if letters in it run from right to left: programs that draw them so
  * keep text that follows, such as a number, behind it. */
 void text_isolated(struct text *t, struct slice visible);

@@ -58,8 +58,7 @@ bool group_by_parse(struct group_by *by, const char *list, char *why, size_t siz
 				nearest_add(&near, words[i]);
 			snprintf(why, size,
 			         "keys are name, category, thread, process, track, host, file and arg:FIELD, "
-			         "not "
-			         "\"%s\"%s%s%s",
+			         "not \"%s\"%s%s%s",
 			         name, near.name != NULL ? "; did you mean " : "",
 			         near.name != NULL ? near.name : "", near.name != NULL ? "?" : "");
 			return false;

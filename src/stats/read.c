@@ -122,7 +122,7 @@ static bool read_durations(struct reading *r, struct json_token *object, void *t
 		{ "buckets", read_buckets, row },
 	};
 
-	return reading_object(r, object, NULL, members, COUNT(members));
+	return reading_object(r, object, NULL, members, COUNT_OF(members));
 }
 
 static bool get_real(struct reading *r, struct json_token *v, void *to)
@@ -143,7 +143,7 @@ static bool read_field_sum(struct reading *r, struct json_token *object, void *t
 	};
 
 	row->has_sum = true;
-	return reading_object(r, object, NULL, members, COUNT(members));
+	return reading_object(r, object, NULL, members, COUNT_OF(members));
 }
 
 static bool get_bytes(struct reading *r, struct json_token *v, void *to)
@@ -176,7 +176,7 @@ static bool read_span(struct reading *r, struct json_token *object, void *table)
 		{ "other", reading_bool, &d.row.other },
 	};
 
-	if (!reading_object(r, object, &keys, members, COUNT(members)))
+	if (!reading_object(r, object, &keys, members, COUNT_OF(members)))
 		return false;
 	if (keys.met != (1U << keys.n) - 1 || !d.has_durations || d.has_sum != (r->s->sum_of.n > 0))
 		return reading_fail(r, object->p, "a group lacks a key, its durations or its sum");
@@ -258,7 +258,7 @@ static bool read_series(struct reading *r, struct json_token *object, void *coun
 		{ "steps", reading_later, &steps },
 	};
 
-	if (!reading_object(r, object, NULL, members, COUNT(members)))
+	if (!reading_object(r, object, NULL, members, COUNT_OF(members)))
 		return false;
 	if (name.p == NULL || steps.p == NULL || s.count == 0 || s.min > s.max)
 		return reading_fail(r, object->p, "a series lacks its name, count or steps");
@@ -287,7 +287,7 @@ static bool read_counter(struct reading *r, struct json_token *object, void *unu
 	};
 
 	(void)unused;
-	if (!reading_object(r, object, NULL, members, COUNT(members)))
+	if (!reading_object(r, object, NULL, members, COUNT_OF(members)))
 		return false;
 	if (name.p == NULL || list.p == NULL || count == 0)
 		return reading_fail(r, object->p, "a counter lacks its name, count or series");
@@ -382,7 +382,7 @@ static bool read_full(struct reading *r, struct json_token *full, void *origin)
 	if (r->has_full)
 		return reading_fail(r, full->p, "\"full\" is there twice");
 	r->has_full = true;
-	if (!reading_object(r, full, NULL, members, COUNT(members)))
+	if (!reading_object(r, full, NULL, members, COUNT_OF(members)))
 		return false;
 	if (o->traces == 0)
 		return reading_fail(r, full->p, "it is of no trace");
@@ -444,8 +444,8 @@ static bool read_members(struct reading *r, struct json_token *input, struct sta
 		if (!r->has_full && (json_walk_is(&w, "spans") || json_walk_is(&w, "async_spans") ||
 		                     json_walk_is(&w, "classes")))
 			return reading_fail(r, w.value.p, NO_FULL);
-		if (!reading_member(r, &w, members, COUNT(members), false) ||
-		    !reading_member(r, &w, tables, COUNT(tables), true))
+		if (!reading_member(r, &w, members, COUNT_OF(members), false) ||
+		    !reading_member(r, &w, tables, COUNT_OF(tables), true))
 			return false;
 	}
 	if (!reading_walked(r, &w, input))
@@ -558,7 +558,7 @@ bool stats_file_begins(struct slice start)
 	static const char *const tokens[] = { "{", "\"tool\"", ":", "\"tracetool " };
 	const char *p = start.p, *const end = start.p + start.n;
 
-	for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
+	for (size_t i = 0; i < COUNT_OF(tokens); i++) {
 		const size_t n = strlen(tokens[i]);
 		p = json_skip_blanks(p, end);
 		if ((size_t)(end - p) < n || memcmp(p, tokens[i], n) != 0)

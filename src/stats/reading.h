@@ -47,8 +47,6 @@ struct member {
 	void *to;
 };
 
-#define COUNT(list) (sizeof(list) / sizeof *(list))
-
 /* Reads the current member, or each entry of this member; one that is not listed is ignored. */
 bool reading_member(struct reading *r, struct json_walk *w, const struct member *list, size_t n, bool each);
 

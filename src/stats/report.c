@@ -52,7 +52,6 @@ static void put_head(struct text *t, const struct stats_view *v)
 		}
 		put_line(t, v, &line);
 	}
-	text_free(&line);
 }
 
 static void put_words(struct text *t, const struct stats_view *v, const char *words)
@@ -61,7 +60,6 @@ static void put_words(struct text *t, const struct stats_view *v, const char *wo
 
 	text_str(&line, words);
 	put_line(t, v, &line);
-	text_free(&line);
 }
 
 static void put_note(struct text *t, const struct stats_view *v, uint64_t n, const char *one,
@@ -95,15 +93,14 @@ static void put_notes(struct text *t, const struct stats_view *v)
 	         of_all ? "spans of the whole trace are incomplete: begin or end lies outside it"
 	                : "spans are incomplete: begin or end lies outside the trace");
 	put_note(t, v, s->times.inexact,
-	         "span contains or overlaps spans that were already added up: total and self times may "
-	         "not be exact",
-	         "spans contain or overlap spans that were already added up: total and self times may "
-	         "not be exact");
+	         "span contains or overlaps spans that were already added up: total and self times may not "
+	         "be exact",
+	         "spans contain or overlap spans that were already added up: total and self times may not be "
+	         "exact");
 	if (s->times.inexact > s->events / 100)
 		put_words(t, v,
 		          "  there may be so many because files of the trace name the same threads; "
-		          "statistics of each file, "
-		          "added up with --merge, keep these apart");
+		          "statistics of each file, added up with --merge, keep these apart");
 	put_note(t, v, s->series.late,
 	         "value of a counter is too far out of order: its mean over time may not be exact",
 	         "values of counters are too far out of order: means over time may not be exact");
@@ -128,7 +125,6 @@ static void put_recursive(struct text *t, const struct stats_view *v, const stru
 		text_visible_ends(&line, rows[i].name, 256);
 		put_line(t, v, &line);
 	}
-	text_free(&line);
 }
 
 static size_t count_shown(const struct stats_view *v, size_t rows)
@@ -371,9 +367,7 @@ static void series_cells(struct columns *c, const struct counter_row *counter, c
 
 static bool put_counters(struct text *t, const struct stats_view *v)
 {
-	struct columns c = { .list = counter_columns,
-		             .n = sizeof counter_columns / sizeof *counter_columns,
-		             .indent = 2 };
+	struct columns c = { .list = counter_columns, .n = COUNT_OF(counter_columns), .indent = 2 };
 	struct counter_row *rows;
 	struct series_row *list;
 	size_t n, all = 0;
@@ -424,14 +418,11 @@ bool stats_text(struct text *t, const struct stats_view *v)
 static void put_csv_head(struct text *t, const struct stats_view *v)
 {
 	text_str(t, "path,kind");
-	for (unsigned i = 0; i < group_by_count(&v->stats->by); i++) {
-		text_char(t, ',');
-		text_csv_cell(t, slice_str(group_by_key(&v->stats->by, i)));
-	}
+	for (unsigned i = 0; i < group_by_count(&v->stats->by); i++)
+		text_csv_next(t, slice_str(group_by_key(&v->stats->by, i)));
 	for (unsigned i = 0; i < v->columns->n; i++) {
 		const enum span_column what = v->columns->list[i].what;
-		text_char(t, ',');
-		text_csv_cell(t, slice_str(v->columns->list[i].head));
+		text_csv_next(t, slice_str(v->columns->list[i].head));
 		if (what != SPAN_COUNT && what != SPAN_NEGATIVE && what != SPAN_FIELD_SUM &&
 		    what != SPAN_RATE && what != SPAN_SHARE && what != SPAN_BUSY && what != SPAN_DECADE &&
 		    what != SPAN_BYTES && what != SPAN_BYTES_RATE)
@@ -447,10 +438,8 @@ static void put_csv_keys(struct text *t, const struct stats_view *v, const char 
 
 	text_csv_cell(t, stats_title(&v->stats->origin, title));
 	text_printf(t, ",%s", kind);
-	for (unsigned k = 0; k < group_by_count(&v->stats->by); k++) {
-		text_char(t, ',');
-		text_csv_cell(t, values[k]);
-	}
+	for (unsigned k = 0; k < group_by_count(&v->stats->by); k++)
+		text_csv_next(t, values[k]);
 }
 
 static bool put_csv_spans(struct text *t, const struct stats_view *v, const struct span_table *table)

@@ -22,7 +22,7 @@ static const struct span_name {
 	{ "bytes/s", SPAN_BYTES_RATE },
 };
 
-#define NAMES (sizeof names / sizeof *names)
+#define NAMES COUNT_OF(names)
 #define NAMES_TEXT 256 /* of list_names() */
 
 /* ---- lists ---- */

@@ -30,8 +30,7 @@ static struct slice key_of(struct arena *a, bool async, const struct slice *valu
 	for (unsigned i = 0; i < n; i++) {
 		memcpy(to, &values[i].n, sizeof values[i].n);
 		to += sizeof values[i].n;
-		if (values[i].n > 0)
-			memcpy(to, values[i].p, values[i].n);
+		array_copy(to, values[i].p, values[i].n);
 		to += values[i].n;
 	}
 	return slice_of(p, size);
@@ -354,8 +353,8 @@ bool change_make(struct change *c)
 	ok = ok && (!c->by_runs || add_runs(&p));
 	for (uint32_t i = 0; ok && i < c->n; i++)
 		judge(&p, i);
-	if (ok && c->n > 0)
-		qsort(c->pairs, c->n, sizeof *c->pairs, by_change);
+	if (ok)
+		array_sort(c->pairs, c->n, sizeof *c->pairs, by_change);
 	free(p.values);
 	tabletext_free(&p.index);
 	arena_free(&p.keys);

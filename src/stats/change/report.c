@@ -142,7 +142,6 @@ static void put_side(struct text *t, const struct change_view *v, int side)
 		text_printf(&line, " and %zu more %s%s", n - 1, runs > 1 ? "run" : "trace",
 		            n == 2 ? "" : "s");
 	columns_line(t, v->form, v->width, &line);
-	text_free(&line);
 }
 
 static void put_noise_note(struct text *t, const struct change_view *v)
@@ -151,11 +150,10 @@ static void put_noise_note(struct text *t, const struct change_view *v)
 	struct text line = { .p = NULL };
 
 	if (c->by_runs)
-		text_printf(
-		    &line,
-		    "noise: rank test over %zu and %zu runs, p at most %g; values are means of the runs, "
-		    "percentiles of all spans",
-		    c->sides[CHANGE_OLD].nruns, c->sides[CHANGE_NEW].nruns, NOISE_SIGNIFICANT);
+		text_printf(&line,
+		            "noise: rank test over %zu and %zu runs, p at most %g; values are means of the "
+		            "runs, percentiles of all spans",
+		            c->sides[CHANGE_OLD].nruns, c->sides[CHANGE_NEW].nruns, NOISE_SIGNIFICANT);
 	else
 		text_printf(&line,
 		            "noise: only that of the spans within the runs; %s not a distribution over runs "
@@ -165,7 +163,6 @@ static void put_noise_note(struct text *t, const struct change_view *v)
 		                : "one or two runs are",
 		            NOISE_RUNS);
 	columns_line(t, v->form, v->width, &line);
-	text_free(&line);
 }
 
 static void put_summary(struct text *t, const struct change_view *v)
@@ -191,7 +188,6 @@ static void put_summary(struct text *t, const struct change_view *v)
 			text_printf(&line, "%s%" PRIu64 " %s", any++ > 0 ? ", " : ": ",
 			            v->change->verdicts[i], words[i]);
 	columns_line(t, v->form, v->width, &line);
-	text_free(&line);
 }
 
 static bool is_worse(const struct change_pair *p)
@@ -450,10 +446,8 @@ bool change_csv(struct text *t, const struct change_view *v)
 	const struct stats *const s = &c->sides[CHANGE_OLD].joint;
 
 	text_str(t, "verdict,kind");
-	for (unsigned i = 0; i < group_by_count(&s->by); i++) {
-		text_char(t, ',');
-		text_csv_cell(t, slice_str(group_by_key(&s->by, i)));
-	}
+	for (unsigned i = 0; i < group_by_count(&s->by); i++)
+		text_csv_next(t, slice_str(group_by_key(&s->by, i)));
 	for (unsigned i = 0; i < CHANGE_NUMBERS; i++) {
 		const char *const n = numbers[i].name;
 		text_printf(t, ",old_%s,new_%s,difference_%s,ratio_%s", n, n, n, n);
@@ -464,10 +458,8 @@ bool change_csv(struct text *t, const struct change_view *v)
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct change_pair *const p = &c->pairs[i];
 		text_printf(t, "%s,%s", change_verdict_name(p->verdict), p->async ? "async" : "span");
-		for (unsigned k = 0; k < group_by_count(&s->by); k++) {
-			text_char(t, ',');
-			text_csv_cell(t, p->keys[k]);
-		}
+		for (unsigned k = 0; k < group_by_count(&s->by); k++)
+			text_csv_next(t, p->keys[k]);
 		for (unsigned k = 0; k < CHANGE_NUMBERS; k++)
 			put_csv_number(t, c, p, k);
 		text_char(t, '\n');

@@ -24,10 +24,8 @@ void cells_begin(struct cells *c, const char *title, const char *key, const stru
 	} else if (c->form == FORM_CSV && c->with_heads) {
 		text_str(c->t, "path");
 		for (unsigned i = 0; i < n; i++)
-			if (list[i].key != NULL) {
-				text_char(c->t, ',');
-				text_csv_cell(c->t, slice_str(list[i].key));
-			}
+			if (list[i].key != NULL)
+				text_csv_next(c->t, slice_str(list[i].key));
 	}
 }
 
@@ -150,12 +148,13 @@ void cells_real(struct cells *c, double v)
 	end_cell(c);
 }
 
-void cells_none(struct cells *c)
+void cells_none(struct cells *c, unsigned n)
 {
-	if (c->form == FORM_JSON)
-		c->at++;
-	else if (begin_cell(c) != NULL && is_for_people(c))
-		columns_str(&c->columns, "-");
+	for (; n > 0; n--)
+		if (c->form == FORM_JSON)
+			c->at++;
+		else if (begin_cell(c) != NULL && is_for_people(c))
+			columns_str(&c->columns, "-");
 }
 
 bool cells_end(struct cells *c)

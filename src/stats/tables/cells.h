@@ -52,7 +52,7 @@ void cells_time(struct cells *c, uint128 ns);
 void cells_at(struct cells *c, uint64_t ns);           /* a time on the clock of the trace */
 void cells_share(struct cells *c, uint128 millionths); /* of 1 */
 void cells_real(struct cells *c, double v);
-void cells_none(struct cells *c); /* no value */
+void cells_none(struct cells *c, unsigned n); /* n cells without a value */
 
 /* Ends the table.  Returns false on OOM. */
 bool cells_end(struct cells *c);

@@ -216,8 +216,7 @@ static size_t sort_rows(const struct every_table *v, const struct stats *s, enum
 			groups_values(s, &v->set, number == NAMES_MAX ? NAMES_OTHER : number, to->texts);
 		}
 	}
-	if (n > 0)
-		qsort(rows, n, sizeof *rows, by_group);
+	array_sort(rows, n, sizeof *rows, by_group);
 	scale_bars(rows, n, kind);
 	return n;
 }
@@ -256,12 +255,6 @@ static unsigned list_columns(struct cell_column *list, const struct stats *s, en
 	return n;
 }
 
-static void put_none(struct cells *c, unsigned n)
-{
-	while (n-- > 0)
-		cells_none(c);
-}
-
 static void put_row(const struct every_table *v, struct cells *c, const struct stats *s, enum kind kind,
                     const struct sorted *row, bool hist)
 {
@@ -276,9 +269,9 @@ static void put_row(const struct every_table *v, struct cells *c, const struct s
 	if (spans) {
 		for (unsigned i = 0; i < s->by.n; i++)
 			cells_name(c, row->texts[i]);
-		put_none(c, 2);
+		cells_none(c, 2);
 	} else {
-		put_none(c, s->by.n);
+		cells_none(c, s->by.n);
 		cells_name(c, row->texts[0]);
 		cells_name(c, row->texts[1]);
 	}
@@ -286,11 +279,11 @@ static void put_row(const struct every_table *v, struct cells *c, const struct s
 	if (kind == KIND_SPAN)
 		cells_time(c, total_of(r->busy));
 	else
-		cells_none(c);
+		cells_none(c, 1);
 	cells_bar(c, row->high > row->low ? (row->size - row->low) / (row->high - row->low) : 0);
 	if (!spans) {
 		const double mean = r->added / (double)r->count; /* sums are rounded, or infinite */
-		put_none(c, 1 + (hist ? SPAN_DECADES : 0) + 4);
+		cells_none(c, 1 + (hist ? SPAN_DECADES : 0) + 4);
 		cells_real(c, r->least);
 		cells_real(c, mean < r->least ? r->least : mean <= r->most ? mean : r->most);
 		cells_real(c, r->most);
@@ -304,9 +297,9 @@ static void put_row(const struct every_table *v, struct cells *c, const struct s
 			cells_time(c, histogram_quantile(&r->durations, &v->pool, quantiles[i]));
 		cells_time(c, r->durations.max);
 	} else {
-		put_none(c, 4);
+		cells_none(c, 4);
 	}
-	put_none(c, 3);
+	cells_none(c, 3);
 }
 
 static bool put_kind(const struct every_table *v, struct cells *c, const struct stats *s, enum kind kind,

@@ -187,13 +187,12 @@ static void put_row(const struct flow_table *f, struct cells *c, const struct fl
 	cells_row(c);
 	for (unsigned i = 0; i < 4; i++)
 		if (c->form == FORM_JSON && (i < 2 ? p->leaving : p->arriving) == FLOW_NONE)
-			cells_none(c);
+			cells_none(c, 1);
 		else
 			cells_name(c, row->texts[i]);
 	cells_count(c, p->count);
 	if (p->delays.count == 0) {
-		for (unsigned i = 0; i < 5; i++)
-			cells_none(c);
+		cells_none(c, 5);
 		return;
 	}
 	cells_time(c, rounded_mean(total_of(p->sum), p->count));
@@ -269,7 +268,7 @@ bool flows_put(const struct flow_table *f, struct cells *c)
 
 	if (rows == NULL)
 		return false;
-	cells_begin(c, "flows", "flows", heads, sizeof heads / sizeof *heads);
+	cells_begin(c, "flows", "flows", heads, COUNT_OF(heads));
 	for (uint32_t i = 0; i < f->npairs; i++)
 		put_row(f, c, &rows[i]);
 	free(rows);

@@ -193,9 +193,8 @@ bool imbalance_put(const struct imbalance_table *m, struct cells *c)
 	for (uint32_t i = 0; ok && i < m->nfirst; i++)
 		if (m->first[i] != 0)
 			rows[n++] = row_of(m, i);
-	if (n > 0)
-		qsort(rows, n, sizeof *rows, most_lost_first);
-	cells_begin(c, titles[m->of], "imbalance", heads, sizeof heads / sizeof *heads);
+	array_sort(rows, n, sizeof *rows, most_lost_first);
+	cells_begin(c, titles[m->of], "imbalance", heads, COUNT_OF(heads));
 	for (size_t i = 0; i < n; i++)
 		put_row(c, &u, &rows[i]);
 	ok = cells_end(c) && ok;

@@ -107,12 +107,9 @@ bool longest_add(struct longest *l, uint32_t group, struct longest_item item, st
 	item.texts = malloc((size_t)item.name + item.second + item.fields + 1);
 	if (item.texts == NULL)
 		return false;
-	if (item.name > 0)
-		memcpy(item.texts, name.p, item.name);
-	if (item.second > 0)
-		memcpy(item.texts + item.name, second.p, item.second);
-	if (item.fields > 0)
-		memcpy(item.texts + item.name + item.second, fields.p, item.fields);
+	array_copy(item.texts, name.p, item.name);
+	array_copy(item.texts + item.name, second.p, item.second);
+	array_copy(item.texts + item.name + item.second, fields.p, item.fields);
 	l->used += g->n == 0;
 	if (g->n == l->limit)
 		drop_shortest(l, g);
@@ -136,10 +133,8 @@ static int longest_first(const void *a, const void *b)
 void longest_end(struct longest *l)
 {
 	for (uint32_t i = 0; i < l->ngroups; i++)
-		if (l->groups[i].n > 0)
-			qsort(l->groups[i].list, l->groups[i].n, sizeof *l->groups[i].list, longest_first);
-	if (l->other.n > 0)
-		qsort(l->other.list, l->other.n, sizeof *l->other.list, longest_first);
+		array_sort(l->groups[i].list, l->groups[i].n, sizeof *l->groups[i].list, longest_first);
+	array_sort(l->other.list, l->other.n, sizeof *l->other.list, longest_first);
 }
 
 static void free_group(struct longest_group *g)

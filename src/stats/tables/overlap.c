@@ -301,10 +301,8 @@ static int most_first(const void *a, const void *b)
 
 static bool put_inside(struct overlap_table *o, struct cells *c)
 {
-	if (o->ninside > 0)
-		qsort(o->inside, o->ninside, sizeof *o->inside, most_first);
-	cells_begin(c, "events of B in long spans of A", "inside", inside_heads,
-	            sizeof inside_heads / sizeof *inside_heads);
+	array_sort(o->inside, o->ninside, sizeof *o->inside, most_first);
+	cells_begin(c, "events of B in long spans of A", "inside", inside_heads, COUNT_OF(inside_heads));
 	for (uint32_t i = 0; i < o->ninside; i++) {
 		cells_row(c);
 		cells_count(c, o->inside[i].count);
@@ -336,7 +334,7 @@ bool overlap_put(struct overlap_table *o, struct cells *c)
 	for (uint32_t i = 0; units != NULL && i < o->nprocesses; i++)
 		units[i] = o->processes[i].process;
 	bool ok = units != NULL && track_labels_make(&labels, units, o->nprocesses);
-	cells_begin(c, "overlap", "overlap", heads, sizeof heads / sizeof *heads);
+	cells_begin(c, "overlap", "overlap", heads, COUNT_OF(heads));
 	for (uint32_t i = 0; ok && i < o->nprocesses; i++) {
 		const struct overlap_process *const p = &o->processes[i];
 		if (p->process == NULL)

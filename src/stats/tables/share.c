@@ -312,7 +312,7 @@ static void put_names(const struct share_table *h, struct cells *c, const struct
 static bool put_gaps(const struct share_table *h, struct cells *c, const struct share_row *rows, size_t n,
                      const struct track_labels *labels)
 {
-	cells_begin(c, "longest gaps of each track", "gaps", gap_heads, sizeof gap_heads / sizeof *gap_heads);
+	cells_begin(c, "longest gaps of each track", "gaps", gap_heads, COUNT_OF(gap_heads));
 	for (size_t i = 0; i < n; i++) {
 		const struct longest_group *const g = longest_of(&h->gaps, rows[i].track->index);
 		for (uint32_t k = 0; k < g->n; k++) {
@@ -341,16 +341,10 @@ bool share_put(const struct share_table *h, struct cells *c)
 				                        total_of(h->tracks[i].waiting) };
 			tracks[i] = h->tracks[i].track;
 		}
-	if (rows == NULL || tracks == NULL || !track_labels_make(&labels, tracks, h->ntracks)) {
-		track_labels_free(&labels);
-		free(tracks);
-		free(rows);
-		return false;
-	}
-	if (n > 0)
-		qsort(rows, n, sizeof *rows, busiest_first);
-	cells_begin(c, "time of tracks", "shares", heads, sizeof heads / sizeof *heads);
-	for (size_t i = 0; i < n; i++) {
+	bool ok = rows != NULL && tracks != NULL && track_labels_make(&labels, tracks, h->ntracks);
+	array_sort(rows, n, sizeof *rows, busiest_first);
+	cells_begin(c, "time of tracks", "shares", heads, COUNT_OF(heads));
+	for (size_t i = 0; ok && i < n; i++) {
 		cells_row(c);
 		cells_name(c, labels.of[track_process(rows[i].track)->index]);
 		cells_name(c, labels.of[rows[i].track->index]);
@@ -358,7 +352,7 @@ bool share_put(const struct share_table *h, struct cells *c)
 		put_time(c, rows[i].waiting, whole, false);
 		put_time(c, whole - rows[i].busy - rows[i].waiting, whole, false);
 	}
-	bool ok = cells_end(c);
+	ok = cells_end(c) && ok;
 	if (ok && h->gaps.limit > 0 && c->form != FORM_CSV)
 		ok = put_gaps(h, c, rows, n, &labels);
 	if (h->activity.missed > 0)
