@@ -57,6 +57,7 @@ struct cmd_option {
 #define TO_LIMIT(run, member) OPTION_LIMIT, OPTION_AT(run, member, uint64_t)
 #define TO_BYTES(run, member) OPTION_BYTES, OPTION_AT(run, member, uint64_t)
 #define TO_CHOICE(run, member) OPTION_CHOICE, OPTION_AT(run, member, unsigned)
+#define TO_CALL(run, member, function) OPTION_CALL, .at = offsetof(run, member), .set = (function)
 
 /* clang-format off */
 /* Rows that several commands have. */
@@ -75,6 +76,16 @@ struct cmd_option {
 #define ROW_BY(run, member)                                                                                  \
 	{ "by", "KEY,...", "group by name, category, thread, process, track, host, file, arg:FIELD "         \
 	    "(default: name,category)", 0, TO_TEXT(run, member) }
+#define ROWS_RULES(run, member)                                                                              \
+	{ "ignore-rules", "RULES", "leave out findings of these rules", 0,                                   \
+	    TO_CALL(run, member, policy_ignore) },                                                           \
+	{ "level", "RULES=LEVEL", "set the level of these rules: error, limit, warning or note", 0,          \
+	    TO_CALL(run, member, policy_level) }
+#define ROWS_EXIT(run, member)                                                                               \
+	{ "fail-level", "LEVEL", "exit 1 from this level on: error (default), limit, warning, note, never",  \
+	    0, TO_CALL(run, member, policy_fail_level) },                                                    \
+	{ "exit-zero", NULL, "findings do not change the exit status", 0,                                    \
+	    TO_CALL(run, member, policy_exit_zero) }
 /* clang-format on */
 
 /* Source of the candidates that complete an argument or operand. */

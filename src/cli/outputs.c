@@ -290,9 +290,7 @@ bool report_out_open_file(struct report_out *r, const char *path, bool force)
 
 	*r = (struct report_out){ .path = strcmp(path, "-") == 0 ? "standard output" : path };
 	r->out = output_open(path, force ? OUTPUT_FORCE : 0, 1, why, sizeof why);
-	if (r->out == NULL)
-		say("%s", why);
-	return r->out != NULL;
+	return r->out != NULL || say("%s", why);
 }
 
 bool report_out_open_below(struct report_out *r, const char *folder, const char *path, const char *head)
@@ -301,9 +299,7 @@ bool report_out_open_below(struct report_out *r, const char *folder, const char 
 
 	*r = (struct report_out){ .path = path };
 	r->out = output_open_below(folder, path, head, why, sizeof why);
-	if (r->out == NULL)
-		say("%s", why);
-	return r->out != NULL;
+	return r->out != NULL || say("%s", why);
 }
 
 bool report_out_open(struct report_out *r, struct options *o)
@@ -401,7 +397,7 @@ void publication_add(struct publication *p, struct report_out *r)
 {
 	if (r->out == NULL)
 		return;
-	if (!r->no_memory && output_finish(r->out) && p->n < sizeof p->list / sizeof p->list[0]) {
+	if (!r->no_memory && output_finish(r->out) && p->n < COUNT_OF(p->list)) {
 		p->list[p->n++] = r;
 		return;
 	}

@@ -40,10 +40,9 @@ bool side_reports_add(void *run, struct options *o, const char *arg)
 		return false;
 	if (strcmp(s->reports.list[s->reports.n - 1].path, "-") != 0)
 		return true;
-	return options_mistake(o,
-	                       "--report %s needs a file (FORMAT=FILE): only validate reports to standard "
-	                       "output",
-	                       s->reports.list[s->reports.n - 1].kind->name);
+	return options_mistake(
+	    o, "--report %s needs a file (FORMAT=FILE): only validate reports to standard output",
+	    s->reports.list[s->reports.n - 1].kind->name);
 }
 
 bool side_reports_open(struct options *o)
@@ -198,10 +197,8 @@ static bool open_one(struct reports *r, struct options *o, struct report_request
 bool reports_open(struct reports *r, struct options *o, const struct policy *policy)
 {
 	r->folder = realpath(".", NULL);
-	if (r->folder == NULL && errno != ENOENT) { /* the folder was removed */
-		say("the current directory: %s", strerror(errno));
-		return false;
-	}
+	if (r->folder == NULL && errno != ENOENT) /* the folder was removed */
+		return say("the current directory: %s", strerror(errno));
 	r->context = (struct report_context){
 		.tool = TOOL_NAME,
 		.version = TOOL_VERSION,
@@ -299,8 +296,9 @@ static struct slice next_kind(const char **list)
 	return kind;
 }
 
-bool losses_out_fail_on(struct losses_out *l, struct options *o, const char *kinds)
+bool losses_out_fail_on(void *losses_out, struct options *o, const char *kinds)
 {
+	struct losses_out *const l = losses_out;
 	struct shown_path shown;
 
 	l->kinds = l->fail && l->kinds == NULL ? NULL : kinds;

@@ -105,7 +105,7 @@ struct losses_out {
 /* Sets --fail-on-loss (kinds NULL: all kinds) or --fail-on-loss-of.  All kinds include those of a list; the
  * last of two lists takes effect.  Returns false after a message, with o->status set, if there is no such
  * kind. */
-bool losses_out_fail_on(struct losses_out *l, struct options *o, const char *kinds);
+bool losses_out_fail_on(void *losses_out, struct options *o, const char *kinds);
 
 /* Opens the report, which losses_out_end() writes.  Returns false after a message. */
 bool losses_out_open(struct losses_out *l, const struct options *o);

@@ -78,13 +78,14 @@ PRINTF(2, 0) static void say_line(const char *path, const char *fmt, va_list ap)
 	put_lines(line, (size_t)n);
 }
 
-void say(const char *fmt, ...)
+bool say(const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
 	say_line(NULL, fmt, ap);
 	va_end(ap);
+	return false;
 }
 
 bool say_of(const char *path, const char *fmt, ...)
@@ -302,7 +303,7 @@ static void put_condition(struct text *t, const struct select_condition *c, cons
 	};
 	const bool has_key = near != NULL && near->has_key;
 
-	if (c->kind < sizeof unmet / sizeof *unmet && unmet[c->kind] != NULL) {
+	if (c->kind < COUNT_OF(unmet) && unmet[c->kind] != NULL) {
 		text_str(t, unmet[c->kind]);
 		if (c->kind == SELECT_PID || c->kind == SELECT_TID)
 			text_u64(t, c->number);

@@ -11,8 +11,8 @@ struct join;
 
 /* ---- messages ---- */
 
-/* "tracetool: MESSAGE". */
-void say(const char *fmt, ...) PRINTF(1, 2);
+/* "tracetool: MESSAGE".  Returns false. */
+bool say(const char *fmt, ...) PRINTF(1, 2);
 
 /* "tracetool: PATH: MESSAGE", with the path escaped by show_path().  Returns false. */
 bool say_of(const char *path, const char *fmt, ...) PRINTF(2, 3);

@@ -60,19 +60,15 @@ static bool set_new(void *run, struct options *o, const char *arg)
 	return true;
 }
 
-static bool set_min_change(void *run, struct options *o, const char *arg)
+static bool set_min_change(void *share, struct options *o, const char *arg)
 {
-	struct compare *const c = run;
-
-	return units_share(slice_str(arg), &c->floors.change) ||
+	return units_share(slice_str(arg), share) ||
 	       options_takes(o, "--min-change", "a percentage, such as 5%", arg);
 }
 
-static bool set_min_time(void *run, struct options *o, const char *arg)
+static bool set_min_time(void *ns, struct options *o, const char *arg)
 {
-	struct compare *const c = run;
-
-	return duration_with_unit(arg, &c->floors.time) ||
+	return duration_with_unit(arg, ns) ||
 	       options_takes(o, "--min-time", "a duration with its unit, such as 1ms", arg);
 }
 
@@ -84,10 +80,10 @@ static const struct cmd_option own[] = {
 	  TO_TEXT(struct compare, map_path) },
 	{ "ignore-lines", NULL, "ignore line and column in names that are locations, src/main.rs:115:9", 0,
 	  TO_FLAG(struct compare, ignore_lines) },
-	{ "min-change", "N%", "ignore changes smaller than N percent (default: 5%)", 0, OPTION_CALL,
-	  .set = set_min_change },
+	{ "min-change", "N%", "ignore changes smaller than N percent (default: 5%)", 0,
+	  TO_CALL(struct compare, floors.change, set_min_change) },
 	{ "min-time", "DURATION", "do not judge groups whose total time is less (default: 1ms)", 0,
-	  OPTION_CALL, .set = set_min_time },
+	  TO_CALL(struct compare, floors.time, set_min_time) },
 	{ "min-count", "N", "do not judge groups with fewer spans (default: 20)", 0,
 	  TO_NUMBER(struct compare, floors.count) },
 	{ "format", "text|json|csv|md", "the report's form (default: text)", 0,
@@ -96,14 +92,8 @@ static const struct cmd_option own[] = {
 	  TO_FLAG(struct compare, stacks) },
 	{ "limit", "N", "at most N rows in text and md (default: 30; 0: all)", 'n',
 	  TO_LIMIT(struct compare, max_rows) },
-	{ "ignore-rules", "RULES", "leave out findings of these rules", 0, OPTION_CALL,
-	  .at = offsetof(struct compare, policy), .set = policy_ignore },
-	{ "level", "RULES=LEVEL", "set the level of these rules: error, limit, warning or note", 0,
-	  OPTION_CALL, .at = offsetof(struct compare, policy), .set = policy_level },
-	{ "fail-level", "LEVEL", "exit 1 from this level on: error (default), limit, warning, note, never", 0,
-	  OPTION_CALL, .at = offsetof(struct compare, policy), .set = policy_fail_level },
-	{ "exit-zero", NULL, "findings do not change the exit status", 0, OPTION_CALL,
-	  .at = offsetof(struct compare, policy), .set = policy_exit_zero },
+	ROWS_RULES(struct compare, policy),
+	ROWS_EXIT(struct compare, policy),
 	ROW_TRACES_AT_A_TIME(struct compare, threads),
 	ROW_MAX_REPEAT(struct compare, max_repeat),
 	{ .name = NULL },
@@ -432,10 +422,8 @@ static void say_notes(const struct compare *c, const struct change *change)
 /* Whether each run has a table.  Returns false after a message. */
 static bool all_read(struct compare *c)
 {
-	if (c->run.status >= STATUS_UNREADABLE) {
-		say("compare: nothing is compared: a run could not be read");
-		return false;
-	}
+	if (c->run.status >= STATUS_UNREADABLE)
+		return say("compare: nothing is compared: a run could not be read");
 	for (size_t i = 0; i < c->nruns; i++)
 		if (!c->runs[i].any)
 			return say_of(c->runs[i].path, "has no trace to compare");

@@ -43,9 +43,8 @@ struct recover_list {
 struct recover {
 	struct options options;
 	const char *in, *out;
-	const struct format
-	    *misnamed;      /* format of the suffix of `out`, if its programs cannot read the output */
-	const char *report; /* file of --report; NULL: none */
+	const struct format *misnamed; /* of the suffix of `out`, if its programs cannot read the output */
+	const char *report;            /* file of --report; NULL: none */
 	bool sort;
 	unsigned json; /* index in text|json */
 	struct recover_list list;
@@ -209,10 +208,8 @@ static bool open_outputs(struct recover *c, enum writer_shape shape)
 	char why[512];
 
 	if (!convert_output_open(&c->output, c->out, shape, c->options.force ? OUTPUT_FORCE : 0, 1, why,
-	                         sizeof why)) {
-		say("%s", why);
-		return false;
-	}
+	                         sizeof why))
+		return say("%s", why);
 	return open_list(&c->list, c->json ? "-" : c->report, c->options.force);
 }
 

@@ -216,11 +216,9 @@ static bool join_traces(struct making *m, struct pipeline_job *job, bool *by_wal
 {
 	struct join *const j = &m->join;
 
-	if (m->run->traces->n > JOIN_MAX_TRACES) {
-		say("the page has only the findings: there are %" PRIu32 " traces, more than %u",
-		    m->run->traces->n, JOIN_MAX_TRACES);
-		return false;
-	}
+	if (m->run->traces->n > JOIN_MAX_TRACES)
+		return say("the page has only the findings: there are %" PRIu32 " traces, more than %u",
+		           m->run->traces->n, JOIN_MAX_TRACES);
 	if (!pipeline_reads_twice(job) || !join_init(j, m->run->traces) ||
 	    !join_look(j, job, options_threads(m->run->threads)))
 		return false;
@@ -351,8 +349,8 @@ static bool add_against(void *run, struct options *o, const char *arg)
 }
 
 static const struct cmd_option own[] = {
-	{ "report", "FORMAT=FILE", "also write the findings in this format to FILE", 0, OPTION_CALL,
-	  .at = offsetof(struct report_run, reports), .set = reports_add },
+	{ "report", "FORMAT=FILE", "also write the findings in this format to FILE", 0,
+	  TO_CALL(struct report_run, reports, reports_add) },
 	{ "against", "OLD", "compare with this trace, the old side (repeatable)", 0, OPTION_CALL,
 	  .set = add_against },
 	ROW_THREADS(struct report_run, threads),

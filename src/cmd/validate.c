@@ -349,11 +349,9 @@ static const struct cmd_words words[] = {
 	{ NULL, WORDS_LIST, NULL },
 };
 
-static bool set_format(void *run, struct options *o, const char *arg)
+static bool set_format(void *form, struct options *o, const char *arg)
 {
-	struct validate *const v = run;
-
-	return reports_kind(o, "--format", arg, &v->form);
+	return reports_kind(o, "--format", arg, form);
 }
 
 /* The last of --config and --no-config takes effect. */
@@ -377,29 +375,23 @@ static bool add_baseline(void *policy_options, struct options *o, const char *ar
 }
 
 static const struct cmd_option own[] = {
-	{ "report", "FORMAT=FILE", "also write a report in this format to FILE", 0, OPTION_CALL,
-	  .at = offsetof(struct validate, reports), .set = reports_add },
+	{ "report", "FORMAT=FILE", "also write a report in this format to FILE", 0,
+	  TO_CALL(struct validate, reports, reports_add) },
 	{ "format", "FORMAT",
 	  "text (default), gcc, json, ndjson, sarif, junit, github, markdown, gitlab, html, auto", 0,
-	  OPTION_CALL, .set = set_format },
-	{ "select-rules", "RULES", "report only findings of these rules (* matches any text)", 0, OPTION_CALL,
-	  .at = offsetof(struct validate, policy), .set = policy_select },
-	{ "ignore-rules", "RULES", "leave out findings of these rules", 0, OPTION_CALL,
-	  .at = offsetof(struct validate, policy), .set = policy_ignore },
-	{ "level", "RULES=LEVEL", "set the level of these rules: error, limit, warning or note", 0,
-	  OPTION_CALL, .at = offsetof(struct validate, policy), .set = policy_level },
+	  TO_CALL(struct validate, form, set_format) },
+	{ "select-rules", "RULES", "report only findings of these rules (* matches any text)", 0,
+	  TO_CALL(struct validate, policy, policy_select) },
+	ROWS_RULES(struct validate, policy),
 	{ "limit", "N", "list at most N findings, and count the rest (0: all)", 'n',
 	  TO_LIMIT(struct validate, policy.limit) },
-	{ "fail-level", "LEVEL", "exit 1 from this level on: error (default), limit, warning, note, never", 0,
-	  OPTION_CALL, .at = offsetof(struct validate, policy), .set = policy_fail_level },
-	{ "exit-zero", NULL, "findings do not change the exit status", 0, OPTION_CALL,
-	  .at = offsetof(struct validate, policy), .set = policy_exit_zero },
+	ROWS_EXIT(struct validate, policy),
 	ROW_THREADS(struct validate, threads),
 	{ "config", "FILE", "the policy (default: the nearest .tracetool.yaml)", 0, OPTION_CALL,
 	  .set = set_config },
 	{ "no-config", NULL, "use no policy", 0, OPTION_CALL, .set = set_config },
-	{ "baseline", "FILE", "compare with this output of stats --format json (repeatable)", 0, OPTION_CALL,
-	  .at = offsetof(struct validate, policy), .set = add_baseline },
+	{ "baseline", "FILE", "compare with this output of stats --format json (repeatable)", 0,
+	  TO_CALL(struct validate, policy, add_baseline) },
 	{ "init", NULL, "write a starter policy for a good trace", 0, TO_FLAG(struct validate, init) },
 	{ "scope", NULL, "report only findings about the selected events", 0,
 	  TO_FLAG(struct validate, scope) },
@@ -418,17 +410,16 @@ static bool check_scope(struct validate *v)
 		return options_mistake(
 		    o, "a selection needs --scope: it limits the findings to the selected events");
 	if (v->scope && !any)
-		return options_mistake(o, "--scope needs --since, --name or another option that selects "
-		                          "events");
+		return options_mistake(o,
+		                       "--scope needs --since, --name or another option that selects events");
 	if (v->scope && v->init)
 		return options_mistake(o, "--init excludes --scope: it needs the whole trace");
 	if (v->init && (v->policy.config != NULL || v->policy.nbaselines > 0 || v->reports.n > 0))
 		return options_mistake(o, "--init excludes --config, --baseline and --report");
 	if (v->init && (v->form != NULL || v->policy.limit > 0 || rules->effects != NULL ||
 	                rules->fail_level >= 0 || rules->exit_zero >= 0))
-		return options_mistake(o,
-		                       "--init writes a policy, no report: it excludes --format, --limit and "
-		                       "the options of rules and levels");
+		return options_mistake(o, "--init writes a policy, no report: it excludes --format, --limit "
+		                          "and the options of rules and levels");
 	return true;
 }
 

@@ -102,13 +102,6 @@ const struct cmd_words convert_words[] = {
 	{ NULL, WORDS_LIST, NULL },
 };
 
-bool convert_set_fail_on_loss(void *run, struct options *o, const char *arg)
-{
-	struct convert *const c = run;
-
-	return losses_out_fail_on(&c->losses, o, arg);
-}
-
 static bool check_names(struct convert *c)
 {
 	const bool folder = convert_splits(&c->split) || c->to->writer->shape == WRITER_FOLDER;
@@ -214,15 +207,11 @@ static enum writer_shape shape(const struct convert *c)
 /* Whether selected records of this format can be copied.  Returns false after a message. */
 static bool can_select(const struct convert *c, const struct format *of)
 {
-	if (!format_omits_records(of)) {
-		say("--raw: format %s cannot omit records; without --raw, events can be selected", of->name);
-		return false;
-	}
-	if (c->options.select.clip_asked) {
-		say("--edges clip: records are copied unchanged; use --edges keep or drop");
-		return false;
-	}
-	return true;
+	if (!format_omits_records(of))
+		return say("--raw: format %s cannot omit records; without --raw, events can be selected",
+		           of->name);
+	return !c->options.select.clip_asked ||
+	       say("--edges clip: records are copied unchanged; use --edges keep or drop");
 }
 
 struct convert_threads {

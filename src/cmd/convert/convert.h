@@ -43,17 +43,15 @@ struct anonymise_options {
 	{ "rebase", NULL, "start at time 0: subtract the start time of the trace", 0,                        \
 	    TO_FLAG(struct convert, rebase) },                                                               \
 	{ "fail-on-loss", NULL, "exit 1 if the output cannot hold everything", 0,                            \
-	    OPTION_CALL, .set = convert_set_fail_on_loss },                                                  \
+	    TO_CALL(struct convert, losses, losses_out_fail_on) },                                           \
 	{ "fail-on-loss-of", "KIND,...", "exit 1 if the output lacks something of these kinds", 0,           \
-	    OPTION_CALL, .set = convert_set_fail_on_loss },                                                  \
+	    TO_CALL(struct convert, losses, losses_out_fail_on) },                                           \
 	{ "losses", "FILE", "write what the output lacks to FILE, as JSON", 0,                               \
 	    TO_TEXT(struct convert, losses.path) },                                                          \
 	{ "keep-partial", NULL, "keep the output although an input could not be read", 0,                    \
 	    TO_FLAG(struct convert, keep_partial) }
 
 /* clang-format on */
-
-bool convert_set_fail_on_loss(void *run, struct options *o, const char *arg);
 
 /* Candidates for completing the arguments of CONVERT_ROWS. */
 extern const struct cmd_words convert_words[];

@@ -56,7 +56,7 @@ static bool is_member_copied(const void *ctx, struct slice field, struct slice m
 
 static bool is_copied(const void *ctx, struct slice name)
 {
-	return is_member_copied(ctx, name, slice_of(NULL, 0));
+	return is_member_copied(ctx, name, SLICE_NONE);
 }
 
 /* The fields to compare; added: fields that the output may have in addition. */
@@ -144,7 +144,7 @@ static void put_parts(struct text *t, unsigned parts)
 		                             "fields", "track",    "phase" };
 	bool any = false;
 
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+	for (size_t i = 0; i < COUNT_OF(words); i++)
 		if ((parts >> i & 1) != 0) {
 			text_printf(t, "%s%s", any ? ", " : ": other ", words[i]);
 			any = true;
