@@ -156,10 +156,8 @@ static bool count_events(struct trace_counted *s, struct pipeline *p)
 	while ((status = pipeline_next(p, &b)) == STAGE_MORE)
 		if (!stats_thread_put(&s->thread, b))
 			break;
-	if (!stats_thread_settle(&s->thread) || !stats_end(&s->stats)) {
-		pipeline_no_memory(p);
-		return false;
-	}
+	if (!stats_thread_settle(&s->thread) || !stats_end(&s->stats))
+		return pipeline_no_memory(p);
 	return status == STAGE_END;
 }
 

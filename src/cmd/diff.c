@@ -87,7 +87,7 @@ static bool unknown_ignored(struct diff *d, struct slice s)
 	struct shown_path shown;
 
 	snprintf(name, sizeof name, "%.*s", (int)(s.n < sizeof name ? s.n : sizeof name), s.p);
-	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+	for (size_t i = 0; i < COUNT_OF(ignored); i++)
 		nearest_add(&near, ignored[i].name);
 	if (near.name != NULL)
 		snprintf(meant, sizeof meant, "did you mean %s? ", near.name);
@@ -98,7 +98,7 @@ static bool unknown_ignored(struct diff *d, struct slice s)
 
 static bool ignore_one(struct diff *d, struct slice s)
 {
-	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+	for (size_t i = 0; i < COUNT_OF(ignored); i++)
 		if (slice_is(s, ignored[i].name)) {
 			d->rules.ignore |= ignored[i].part;
 			d->rules.tracks |= ignored[i].tracks;
@@ -117,11 +117,9 @@ static bool ignore_one(struct diff *d, struct slice s)
 	return true;
 }
 
-static bool set_tolerance(void *run, struct options *o, const char *arg)
+static bool set_tolerance(void *ns, struct options *o, const char *arg)
 {
-	struct diff *const d = run;
-
-	return duration_option(arg, &d->rules.tolerance) ||
+	return duration_option(arg, ns) ||
 	       options_takes(o, "--tolerance", "a duration, such as 500 or 1.5us", arg);
 }
 
@@ -138,8 +136,8 @@ static bool set_ignore(void *run, struct options *o, const char *arg)
 }
 
 static const struct cmd_option own[] = {
-	{ "tolerance", "DURATION", "allowed difference of times and durations (default: 0)", 0, OPTION_CALL,
-	  .set = set_tolerance },
+	{ "tolerance", "DURATION", "allowed difference of times and durations (default: 0)", 0,
+	  TO_CALL(struct diff, rules.tolerance, set_tolerance) },
 	{ "ignore", "WHAT,...",
 	  "leave out args, category, dur, kind, name, process, thread, time, track or field:NAME", 0,
 	  OPTION_CALL, .set = set_ignore },
@@ -244,10 +242,8 @@ static bool read_both_first(struct diff *d)
 	const unsigned threads = options_threads(d->threads);
 	bool readable = true;
 
-	if ((d->workers = workers_new(DIFFER_SIDES, threads > 1 ? 1 : 0, &ops, d)) == NULL) {
-		pipeline_no_memory(d->pipelines[DIFFER_A]);
-		return false;
-	}
+	if ((d->workers = workers_new(DIFFER_SIDES, threads > 1 ? 1 : 0, &ops, d)) == NULL)
+		return pipeline_no_memory(d->pipelines[DIFFER_A]);
 	for (int i = 0; i < DIFFER_SIDES; i++) {
 		(void)workers_slot(d->workers);
 		workers_put(d->workers);

@@ -587,11 +587,8 @@ static enum stage_status next_of_traces(struct stage *st, struct batch **out)
 		if (status == STAGE_BAD)
 			return status;
 		in->rebind.zero_change = g->join->zero_ns - in->pipeline->trace.zero_ns;
-		if (status == STAGE_END ? !finish_trace(g, in) : !rebind_batch(&in->rebind, *out)) {
-			pipeline_no_memory(g->p);
-			batch_release(*out);
-			return STAGE_BAD;
-		}
+		if (status == STAGE_END ? !finish_trace(g, in) : !rebind_batch(&in->rebind, *out))
+			return pipeline_stop_no_memory(g->p, *out);
 		g->at += status == STAGE_END;
 		if (status == STAGE_END)
 			continue;
@@ -601,9 +598,7 @@ static enum stage_status next_of_traces(struct stage *st, struct batch **out)
 		batch_release(*out);
 	}
 	*out = NULL;
-	if (g->arena.failed)
-		pipeline_no_memory(g->p);
-	return g->arena.failed ? STAGE_BAD : STAGE_END;
+	return g->arena.failed ? pipeline_stop_no_memory(g->p, NULL) : STAGE_END;
 }
 
 /* The text that this member has in all traces; else `none`. */

@@ -121,10 +121,7 @@ bool pass_find_range(struct pipeline *of, struct select_range *r)
 		r->first = read.first < r->first ? read.first : r->first;
 		r->last = read.last > r->last ? read.last : r->last;
 	}
-	if (ok)
-		return true;
-	pipeline_failed(of, pipeline_why_text(&why));
-	return false;
+	return ok || pipeline_failed(of, pipeline_why_text(&why));
 }
 
 /* ---- marks of records ---- */
@@ -144,7 +141,7 @@ static void take_selection(void *ctx, struct pipeline *pass)
 {
 	struct pipeline *const p = ctx;
 	const struct loss *const lost = &engine_losses[ENGINE_LOSS_TOO_MANY_OPEN];
-	const struct ledger *const l = interpret_ledger(&pass->interpret);
+	const struct ledger *const l = &pass->interpret.pairing.ledger;
 
 	for (size_t i = 0; i < l->n; i++)
 		if (l->rows[i].loss == lost)
@@ -176,8 +173,7 @@ static bool fail_marks(struct pipeline *p)
 	char why[512];
 
 	record_marks_reason(&p->marks, why, sizeof why);
-	pipeline_failed(p, why);
-	return false;
+	return pipeline_failed(p, why);
 }
 
 static void begin_set(struct pipeline *p)
@@ -243,24 +239,19 @@ bool pass_mark_records(struct pipeline *p)
 		                    .format = p->job->read.copy_of,
 		                    .choose = choose,
 		                    .choose_ctx = p };
-	if (!pipeline_reads_twice(p->job)) {
-		if (scope != NULL)
-			pipeline_failed(p,
-			                "--scope reads the input twice, and this one can be read only once: "
-			                "read it from a file");
-		return scope == NULL;
-	}
+	if (!pipeline_reads_twice(p->job))
+		return scope == NULL || pipeline_failed(p, "--scope reads the input twice, and this one can "
+		                                           "be read only once: read it from a file");
 	if (selects_records(p->job)) {
 		m->state = MARKS_WHILE_READING;
 		return true;
 	}
 	if (make_marks(p))
 		return true;
-	if (p->context.refused[0] != '\0') {
-		pipeline_refused(p, p->context.refused);
-		return false;
-	}
-	return fail_marks(p);
+	if (p->context.refused[0] == '\0')
+		return fail_marks(p);
+	pipeline_refused(p, p->context.refused);
+	return false;
 }
 
 void pass_use_split(struct pipeline *p)
@@ -326,11 +317,10 @@ static bool can_divide(void *ctx, const struct source *s)
 		return true;
 	split->is_refused = true;
 	if (s->format->copier == NULL)
-		(void)snprintf(
-		    split->why, sizeof split->why,
-		    "--split by=stream and size= copy records, which is not possible for %s; time= "
-		    "and by=pid are, and outputs named .d are in parts of their own",
-		    s->format->name);
+		(void)snprintf(split->why, sizeof split->why,
+		               "--split by=stream and size= copy records, which is not possible for %s; "
+		               "time= and by=pid are, and outputs named .d are in parts of their own",
+		               s->format->name);
 	else
 		(void)snprintf(split->why, sizeof split->why,
 		               "--split by=stream and size= copy records, so the output has to be in the "
@@ -377,10 +367,10 @@ static void take_plan(void *ctx, struct pipeline *p)
 static void set_reason(struct split *s)
 {
 	if (s->too_many)
-		(void)snprintf(s->why, sizeof s->why,
-		               "the trace would be divided into more than %d parts, which is as many as "
-		               "there may be",
-		               SPLIT_MAX_PARTS);
+		(void)snprintf(
+		    s->why, sizeof s->why,
+		    "the trace would be divided into more than %d parts, which is as many as there may be",
+		    SPLIT_MAX_PARTS);
 	else if (s->why[0] == '\0' && s->no_memory)
 		(void)snprintf(s->why, sizeof s->why, "out of memory");
 	else if (s->why[0] == '\0')

@@ -36,10 +36,11 @@ static struct source *faulty_source(struct pipeline *p)
 	return current != NULL ? current : &p->rest;
 }
 
-void pipeline_no_memory(struct pipeline *p)
+bool pipeline_no_memory(struct pipeline *p)
 {
 	if (p != NULL)
 		source_no_memory(faulty_source(p));
+	return false;
 }
 
 /* Reports that there is no memory for a pipeline. */
@@ -57,12 +58,13 @@ static void report_no_pipeline(const struct pipeline_job *job)
 	input_close(job->in.input);
 }
 
-void pipeline_failed(struct pipeline *p, const char *why)
+bool pipeline_failed(struct pipeline *p, const char *why)
 {
 	struct source *const s = faulty_source(p);
 
 	finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], 0, 0, "%s", why);
 	s->unreadable = p->context.system_failed = true;
+	return false;
 }
 
 void pipeline_refused(struct pipeline *p, const char *why)
@@ -155,10 +157,8 @@ static bool begin_select(struct pipeline *p)
 /* Adds the stage that reads several traces.  Returns false after a finding. */
 static bool begin_joining(struct pipeline *p)
 {
-	if ((p->joining = joining_new(p)) == NULL) {
-		pipeline_no_memory(p);
-		return false;
-	}
+	if ((p->joining = joining_new(p)) == NULL)
+		return pipeline_no_memory(p);
 	p->last = joining_stage(p->joining);
 	p->trace.zero_ns = p->job->adjust.rebase ? 0 : p->job->adjust.join->zero_ns;
 	p->rebase.signed_time = p->job->adjust.from_zero && p->trace.zero_ns > 0;
@@ -210,10 +210,8 @@ static bool reads_ahead(const struct pipeline *p)
 
 static bool begin_ahead(struct pipeline *p)
 {
-	if ((p->ahead = ahead_new(p->last, &p->context.raw)) == NULL) {
-		pipeline_no_memory(p);
-		return false;
-	}
+	if ((p->ahead = ahead_new(p->last, &p->context.raw)) == NULL)
+		return pipeline_no_memory(p);
 	p->trace.arena.gate = p->context.gate = ahead_gate(p->ahead);
 	p->last = ahead_stage(p->ahead);
 	return true;
@@ -238,10 +236,8 @@ static bool begin_reading(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
-	if ((p->reading = reading_new(&p->context, p->pool)) == NULL) {
-		pipeline_no_memory(p);
-		return false;
-	}
+	if ((p->reading = reading_new(&p->context, p->pool)) == NULL)
+		return pipeline_no_memory(p);
 	find_zero(p);
 	if (!begin_marks(p))
 		return false;
@@ -327,10 +323,7 @@ static struct pipeline *new_pipeline(const struct pipeline_job *job, unsigned wa
 static bool begin_pool(struct pipeline *p, bool with_bytes)
 {
 	p->pool = &p->own_pool;
-	if (batch_pool_init(&p->own_pool, PIPELINE_BATCH_EVENTS, with_bytes))
-		return true;
-	pipeline_no_memory(p);
-	return false;
+	return batch_pool_init(&p->own_pool, PIPELINE_BATCH_EVENTS, with_bytes) || pipeline_no_memory(p);
 }
 
 bool pipeline_open(struct pipeline **out, const struct pipeline_job *job)
@@ -426,10 +419,8 @@ static bool list_new(struct pipeline *p, struct batch *b)
 	struct class **const c = arena_alloc(&b->scratch, classes * sizeof *c);
 	if (k == NULL || c == NULL)
 		return false;
-	if (tracks > 0)
-		memcpy(k, all + p->shown_tracks, tracks * sizeof *k);
-	if (classes > 0)
-		memcpy(c, t->planned + p->shown_classes, classes * sizeof *c);
+	array_copy(k, all + p->shown_tracks, tracks * sizeof *k);
+	array_copy(c, t->planned + p->shown_classes, classes * sizeof *c);
 	b->tracks = k;
 	b->classes = c;
 	b->ntracks = tracks;
@@ -566,7 +557,7 @@ void pipeline_losses(const struct pipeline *p, struct ledger *into)
 		return;
 	if (p->joining != NULL)
 		joining_losses(p->joining, into);
-	ledger_merge(into, interpret_ledger(&p->interpret));
+	ledger_merge(into, &p->interpret.pairing.ledger);
 	ledger_merge(into, &p->cuts);
 	ledger_merge(into, &p->rebind.ledger);
 	ledger_merge(into, &p->ledger);
@@ -634,8 +625,8 @@ struct run_report pipeline_report(struct pipeline *p)
 		.refused = p->context.refused,
 		.signed_time = p->rebase.signed_time,
 		.rebased_by = rebased_by(p),
-		.unpaired = interpret_unpaired(&p->interpret),
-		.pairs = interpret_ledger(&p->interpret),
+		.unpaired = p->interpret.pairing.unpaired,
+		.pairs = &p->interpret.pairing.ledger,
 		.cut = &p->cuts,
 		.readable = p->rebinding.p != NULL ? &p->rebind.readable : NULL,
 		.found = p->ended ? found_of(p) : NULL,

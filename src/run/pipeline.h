@@ -71,8 +71,8 @@ void pipeline_end(struct pipeline *p);
 
 void pipeline_close(struct pipeline *p);
 
-/* Reports OOM, as a finding of the input that is being read. */
-void pipeline_no_memory(struct pipeline *p);
+/* Reports OOM, as a finding of the input that is being read.  Returns false. */
+bool pipeline_no_memory(struct pipeline *p);
 
 /* The trace of the events of pipeline_next(), with its current facts. */
 const struct trace *pipeline_trace(struct pipeline *p);

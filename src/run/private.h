@@ -58,7 +58,7 @@ struct pipeline {
 };
 
 /* Reports a failed system call (one line), as pipeline_no_memory(). */
-void pipeline_failed(struct pipeline *p, const char *why);
+bool pipeline_failed(struct pipeline *p, const char *why);
 
 /* The request cannot be met for this trace (one line): hooks.closed gets an input with context->refused. */
 void pipeline_refused(struct pipeline *p, const char *why);

@@ -40,19 +40,19 @@ struct stage_faults {
 	void *ctx;
 };
 
-static inline void stage_no_memory(const struct stage_faults *f)
+/* Reports a fault.  Returns false. */
+static inline bool stage_fails(const struct stage_faults *f, enum stage_fault fault, const char *why)
 {
+	f->report(f->ctx, fault, why);
+	return false;
+}
+
+/* Reports OOM, and releases the batch; NULL: none. */
+static inline enum stage_status stage_no_memory(const struct stage_faults *f, struct batch *b)
+{
+	batch_release(b);
 	f->report(f->ctx, STAGE_NO_MEMORY, NULL);
-}
-
-static inline void stage_failed(const struct stage_faults *f, const char *why)
-{
-	f->report(f->ctx, STAGE_FAILED, why);
-}
-
-static inline void stage_refused(const struct stage_faults *f, const char *why)
-{
-	f->report(f->ctx, STAGE_REFUSED, why);
+	return STAGE_BAD;
 }
 
 /* The first reason why a pass over the inputs failed. */

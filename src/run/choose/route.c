@@ -13,15 +13,6 @@ static void clear_part(struct event *e)
 	e->offset &= (UINT64_C(1) << ORDER_PART_SHIFT) - 1;
 }
 
-static bool sorter_failed(struct split_route *r, const struct stage_faults *faults)
-{
-	char why[512];
-
-	sorter_reason(&r->sorter, why, sizeof why);
-	stage_failed(faults, why);
-	return false;
-}
-
 bool split_route_begin(struct split_route *r, const struct arrangement *arrange,
                        const struct stage_faults *faults)
 {
@@ -31,10 +22,8 @@ bool split_route_begin(struct split_route *r, const struct arrangement *arrange,
 		.temp_near = arrange->temp_near,
 	};
 
-	if (!batch_pool_init(&r->pool, PIPELINE_BATCH_EVENTS, false)) {
-		stage_no_memory(faults);
-		return false;
-	}
+	if (!batch_pool_init(&r->pool, PIPELINE_BATCH_EVENTS, false))
+		return stage_fails(faults, STAGE_NO_MEMORY, NULL);
 	sorter_init(&r->sorter, &options);
 	r->begun = true;
 	return true;
@@ -42,12 +31,12 @@ bool split_route_begin(struct split_route *r, const struct arrangement *arrange,
 
 bool split_route_add(struct split_route *r, const struct batch *b, const struct stage_faults *faults)
 {
-	return sorter_add(&r->sorter, b) || sorter_failed(r, faults);
+	return sorter_add(&r->sorter, b) || sorter_fails(&r->sorter, faults);
 }
 
 bool split_route_end(struct split_route *r, const struct stage_faults *faults)
 {
-	return sorter_end(&r->sorter) || sorter_failed(r, faults);
+	return sorter_end(&r->sorter) || sorter_fails(&r->sorter, faults);
 }
 
 static void release_held(struct split_route *r)
@@ -59,13 +48,6 @@ static void release_held(struct split_route *r)
 	r->at = 0;
 }
 
-static enum stage_status no_memory(struct split_route *r, struct batch *b)
-{
-	batch_release(b);
-	stage_no_memory(r->out_faults);
-	return STAGE_BAD;
-}
-
 /* Ensures an event at r->at (STAGE_MORE). */
 static enum stage_status read_more(struct split_route *r)
 {
@@ -75,16 +57,13 @@ static enum stage_status read_more(struct split_route *r)
 	if (r->ended)
 		return STAGE_END;
 	if ((r->held = batch_pool_take(&r->pool)) == NULL)
-		return no_memory(r, NULL);
+		return stage_no_memory(r->out_faults, NULL);
 	const enum sorter_status given = sorter_next(&r->sorter, r->held);
 	if (given == SORTER_MORE)
 		return STAGE_MORE;
 	release_held(r);
 	r->ended = true;
-	if (given == SORTER_END)
-		return STAGE_END;
-	sorter_failed(r, r->out_faults);
-	return STAGE_BAD;
+	return given == SORTER_END || sorter_fails(&r->sorter, r->out_faults) ? STAGE_END : STAGE_BAD;
 }
 
 /* Copies the events of the part from the held batch, which may have events of other parts. */
@@ -127,9 +106,9 @@ static enum stage_status next(struct stage *st, struct batch **out)
 	if (r->at == 0 && part_of(&held->events[held->n - 1]) == r->part) {
 		*out = pass_on(r);
 	} else if ((*out = batch_pool_take(r->out_pool)) == NULL || !copy_events(r, *out)) {
-		return no_memory(r, *out);
+		return stage_no_memory(r->out_faults, *out);
 	}
-	return select_stage_note(r->out_select, *out) ? STAGE_MORE : no_memory(r, *out);
+	return select_stage_note(r->out_select, *out) ? STAGE_MORE : stage_no_memory(r->out_faults, *out);
 }
 
 struct stage *split_route_stage(struct split_route *r, uint32_t part, struct batch_pool *pool,

@@ -97,8 +97,7 @@ static bool check_window(struct select_stage *st, uint64_t zero)
 	if (st->since < st->until || s->since.text == NULL || s->until.text == NULL)
 		return true;
 	select_put_reversed(why, s, (int128)st->since - zero, (int128)st->until - zero);
-	stage_refused(st->faults, why);
-	return false;
+	return stage_fails(st->faults, STAGE_REFUSED, why);
 }
 
 /* Resolves a bound.  Returns false after reporting why that is not possible. */
@@ -114,8 +113,7 @@ static bool set_bound(struct select_stage *st, const char *option, const struct 
 	    t->kind == SELECT_WALL
 	        ? "the wall time of this trace is not known: name the time window by its own times"
 	        : "this needs all of the trace, and the input can be read only once: read it from a file");
-	stage_failed(st->faults, why);
-	return false;
+	return stage_fails(st->faults, STAGE_FAILED, why);
 }
 
 static bool set_window(struct select_stage *st, const struct select_range *r)
@@ -146,10 +144,8 @@ bool select_stage_begin(struct select_stage *st, const struct choice *choice, un
 		                     .kinds = select_kinds(choice->select),
 		                     .until = UINT64_MAX };
 	st->found = select_found_new(choice->select);
-	if (st->found == NULL) {
-		stage_no_memory(faults);
-		return false;
-	}
+	if (st->found == NULL)
+		return stage_fails(faults, STAGE_NO_MEMORY, NULL);
 	if (!select_needs_range(choice->select))
 		return set_window(st, &(struct select_range){ .known = false });
 	/* If the reader passes over records, a pass for the range costs less than keeping marks until the
@@ -195,12 +191,10 @@ static bool begin_late(struct select_stage *st, const struct batch *b)
 /* Returns false after reporting that the trace has another epoch than its first event seemed to have. */
 static bool check_epoch(const struct select_stage *st)
 {
-	if (!st->assumed || (st->trace->epoch_known && st->trace->epoch_ns == st->epoch))
-		return true;
-	stage_failed(st->faults,
-	             "the wall time of this trace is stated after its first events, and the input "
-	             "can be read only once: read it from a file");
-	return false;
+	return !st->assumed || (st->trace->epoch_known && st->trace->epoch_ns == st->epoch) ||
+	       stage_fails(st->faults, STAGE_FAILED,
+	                   "the wall time of this trace is stated after its first events, and the input "
+	                   "can be read only once: read it from a file");
 }
 
 /* ---- events ---- */
@@ -212,8 +206,7 @@ static bool add_clipped(struct batch *b, struct event *e, const char *what)
 
 	if (to == NULL || e->nfields == UINT16_MAX)
 		return false;
-	if (e->nfields > 0)
-		memcpy(to, b->fields + e->first_field, e->nfields * sizeof *to);
+	array_copy(to, b->fields + e->first_field, e->nfields * sizeof *to);
 	to[e->nfields] = (struct field){ SLICE_LIT("clipped"), value_string(slice_str(what)) };
 	batch_set_fields(b, e, (uint16_t)(e->nfields + 1));
 	return true;
@@ -587,9 +580,7 @@ enum stage_status select_stage_next(struct stage *stage, struct batch **out)
 		if (st->choice->marks != NULL) {
 			mark_batch(st, *out);
 		} else if (!select_batch(st, *out)) {
-			stage_no_memory(st->faults);
-			batch_release(*out);
-			return STAGE_BAD;
+			return stage_no_memory(st->faults, *out);
 		}
 		if ((*out)->n > 0 && st->choice->marks == NULL)
 			return STAGE_MORE;

@@ -12,27 +12,24 @@
 
 /* ---- parts ---- */
 
+/* Notes why an event has no part. */
+static uint32_t no_part(bool *why)
+{
+	*why = true;
+	return SPLIT_NONE;
+}
+
 static uint32_t add_part(struct split *s, const char *name)
 {
 	const struct slice copy = arena_copy(&s->names, slice_of(name, strlen(name) + 1));
 
-	if (s->nparts == SPLIT_MAX_PARTS) {
-		s->too_many = true;
-		return SPLIT_NONE;
-	}
+	if (s->nparts == SPLIT_MAX_PARTS)
+		return no_part(&s->too_many);
 	if (copy.p == NULL || !array_reserve(&s->parts, s->nparts, &s->parts_cap, sizeof *s->parts) ||
-	    !tabletext_put(&s->by_name, slice_of(copy.p, copy.n - 1), s->nparts)) {
-		s->no_memory = true;
-		return SPLIT_NONE;
-	}
+	    !tabletext_put(&s->by_name, slice_of(copy.p, copy.n - 1), s->nparts))
+		return no_part(&s->no_memory);
 	s->parts[s->nparts] = copy.p;
 	return s->nparts++;
-}
-
-static uint32_t fail_changed(struct split *s)
-{
-	s->is_changed = true;
-	return SPLIT_NONE;
 }
 
 static uint32_t part_of_number(struct split *s, uint64_t number)
@@ -43,7 +40,7 @@ static uint32_t part_of_number(struct split *s, uint64_t number)
 	if (part != TABLE_NONE)
 		return part;
 	if (s->planned)
-		return fail_changed(s);
+		return no_part(&s->is_changed);
 	(void)snprintf(name, sizeof name, "%s-%05" PRIu64, s->by == SPLIT_STREAM ? "stream" : "part", number);
 	part = add_part(s, name);
 	s->no_memory |= part != SPLIT_NONE && !table64_put(&s->by_number, number, part);
@@ -56,7 +53,7 @@ static uint32_t part_of_name(struct split *s, const char *name)
 
 	if (part != TABLE_NONE)
 		return part;
-	return s->planned ? fail_changed(s) : add_part(s, name);
+	return s->planned ? no_part(&s->is_changed) : add_part(s, name);
 }
 
 static size_t put_id(char *to, size_t n, const char *word, const struct track *t, enum track_kind kind)
@@ -127,15 +124,11 @@ static uint64_t unit_number(const struct split *s, uint64_t input, uint64_t offs
 
 static uint32_t add_unit(struct split *s, uint64_t number)
 {
-	if (s->nunits == SPLIT_ALL) {
-		s->too_many = true;
-		return SPLIT_NONE;
-	}
+	if (s->nunits == SPLIT_ALL)
+		return no_part(&s->too_many);
 	if (!array_reserve(&s->units, s->nunits, &s->units_cap, sizeof *s->units) ||
-	    !table64_put(&s->by_number, number, s->nunits)) {
-		s->no_memory = true;
-		return SPLIT_NONE;
-	}
+	    !table64_put(&s->by_number, number, s->nunits))
+		return no_part(&s->no_memory);
 	s->units[s->nunits] = 0;
 	return s->nunits++;
 }
@@ -174,10 +167,8 @@ uint32_t split_part_of(struct split *s, struct split_cache *c, const struct even
 		}
 		return c->part - 1;
 	}
-	if (!array_reach(&c->of_track, &c->ntracks, e->track->index, sizeof *c->of_track)) {
-		s->no_memory = true;
-		return SPLIT_NONE;
-	}
+	if (!array_reach(&c->of_track, &c->ntracks, e->track->index, sizeof *c->of_track))
+		return no_part(&s->no_memory);
 	uint32_t *const part = &c->of_track[e->track->index];
 	if (*part == 0)
 		*part = part_of_track(s, e->track) + 1;

@@ -647,13 +647,3 @@ bool interpret_finish(struct interpret *in, struct batch *b, bool *more)
 		add_lost_arrows(in);
 	return !failed(in, b);
 }
-
-const struct ledger *interpret_ledger(const struct interpret *in)
-{
-	return &in->pairing.ledger;
-}
-
-uint64_t interpret_unpaired(const struct interpret *in)
-{
-	return in->pairing.unpaired;
-}

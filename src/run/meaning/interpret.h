@@ -404,12 +404,6 @@ bool interpret_more(struct interpret *in, struct batch *b);
 /* After the last batch: adds open spans and the last arrows.  *more: call again with an empty batch. */
 bool interpret_finish(struct interpret *in, struct batch *b, bool *more);
 
-/* Losses of spans and arrows up to now. */
-const struct ledger *interpret_ledger(const struct interpret *in);
-
-/* Unpaired begins and ends up to now. */
-uint64_t interpret_unpaired(const struct interpret *in);
-
 /* ---- interpret parts ---- */
 
 /* Parts of interpret.c that evaluate a plan for one event.  On OOM they omit something and set the failure

@@ -470,12 +470,17 @@ static void begin(struct order_stage *st)
 	st->begun = true;
 }
 
-static enum stage_status sorter_failed(struct order_stage *st)
+bool sorter_fails(const struct sorter *s, const struct stage_faults *faults)
 {
 	char why[512];
 
-	sorter_reason(&st->sorter, why, sizeof why);
-	stage_failed(st->faults, why);
+	sorter_reason(s, why, sizeof why);
+	return stage_fails(faults, STAGE_FAILED, why);
+}
+
+static enum stage_status sorter_failed(struct order_stage *st)
+{
+	(void)sorter_fails(&st->sorter, st->faults);
 	return STAGE_BAD;
 }
 
@@ -578,10 +583,8 @@ enum stage_status order_stage_next(struct stage *stage, struct batch **out)
 			return status;
 	}
 	*out = batch_pool_take(st->pool);
-	if (*out == NULL) {
-		stage_no_memory(st->faults);
-		return STAGE_BAD;
-	}
+	if (*out == NULL)
+		return stage_no_memory(st->faults, NULL);
 	status = fill(st, *out);
 	if (status != STAGE_MORE)
 		batch_release(*out);

@@ -402,6 +402,9 @@ enum sorter_status sorter_next(struct sorter *s, struct batch *out);
 /* After a failure: one line, with the path if a file failed. */
 void sorter_reason(const struct sorter *s, char *why, size_t size);
 
+/* Reports that failure of a stage.  Returns false. */
+bool sorter_fails(const struct sorter *s, const struct stage_faults *faults);
+
 /* At any time after sorter_init. */
 void sorter_free(struct sorter *s);
 

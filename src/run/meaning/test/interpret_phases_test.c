@@ -29,8 +29,8 @@ Test(interpret_phases, begin_and_end)
 	run_out(&g);
 	cr_assert(g.batch.n == 1 && g.batch.events[0].ts == 12);
 	cr_assert_eq(g.batch.events[0].dur, 9, "to the last time");
-	cr_assert_eq(interpret_unpaired(&g.in), 2);
-	cr_assert_eq(interpret_ledger(&g.in)->n, 2);
+	cr_assert_eq(g.in.pairing.unpaired, 2);
+	cr_assert_eq(g.in.pairing.ledger.n, 2);
 	stage_free(&g);
 }
 
@@ -60,7 +60,7 @@ Test(interpret_phases, states)
 	cr_assert_eq(g.batch.n, 2);
 	cr_assert(g.batch.events[0].ts == 60 && g.batch.events[0].dur == 30,
 	          "as long as its thread is heard of");
-	cr_assert_eq(interpret_unpaired(&g.in), 0);
+	cr_assert_eq(g.in.pairing.unpaired, 0);
 	stage_free(&g);
 }
 
@@ -224,7 +224,7 @@ Test(interpret_phases, names_of_ends)
 	cr_assert(g.batch.events[0].phase == PHASE_SPAN && slice_is(g.batch.events[0].name, "b"));
 	cr_assert(g.batch.events[1].phase == PHASE_INSTANT && slice_is(g.batch.events[1].name, "seven"));
 	cr_assert(g.batch.events[2].phase == PHASE_INSTANT && slice_is(g.batch.events[2].name, "e"));
-	const struct ledger *const losses = interpret_ledger(&g.in);
+	const struct ledger *const losses = &g.in.pairing.ledger;
 	for (size_t i = 0; i < losses->n; i++)
 		if (strcmp(losses->rows[i].loss->id, "names/forgotten") == 0)
 			cr_assert_eq(losses->rows[i].count, 2, "of the begin, and of the end of nothing");
