@@ -304,9 +304,7 @@ static bool check_ranges(const struct select *k, struct options *o)
 	const struct select_condition *max = NULL, *min = NULL;
 
 	if (select_is_reversed(k))
-		return options_mistake(o,
-		                       "--since %s is not before --until %s: no event can be between "
-		                       "them",
+		return options_mistake(o, "--since %s is not before --until %s: no event can be between them",
 		                       k->since.text, k->until.text);
 	for (uint32_t i = 0; i < k->n; i++) {
 		const struct select_condition *const c = &k->conditions[i];

@@ -370,11 +370,10 @@ static void put_families(const struct explaining *x)
 	const struct families f = count_families();
 
 	text_printf(x->t, "usage: tracetool %s %s\n\n", x->o->cmd->name, x->o->cmd->operands);
-	text_wrap(
-	    x->t,
-	    slice_str("A NAME is an id (input/missing), its end (missing), a pattern (input/packed-*) or "
-	              "a family; tracetool rules lists the ids of one."),
-	    0, 0, x->width);
+	text_wrap(x->t,
+	          slice_str("A NAME is an id (input/missing), its end (missing), a pattern (input/packed-*) "
+	                    "or a family; tracetool rules lists the ids of one."),
+	          0, 0, x->width);
 	text_str(x->t, "\n\n");
 	for (size_t i = 0; i < f.n; i++) {
 		text_slice(&c.text, f.list[i].name);

@@ -198,7 +198,7 @@ static void put_traces(struct text *t, const struct page_view *v)
 	static const struct column heads[] = { { "trace", COLUMN_NAME, 10, 0 },
 		                               { "format", COLUMN_NAME, 10, 0 },
 		                               { "dialect", COLUMN_NAME, 10, 0 } };
-	struct columns c = { .list = heads, .n = sizeof heads / sizeof *heads };
+	struct columns c = { .list = heads, .n = COUNT_OF(heads) };
 	const size_t shown = v->ntraces < MAX_TRACES ? v->ntraces : MAX_TRACES;
 
 	for (size_t i = 0; i < shown; i++) {
@@ -317,12 +317,10 @@ static bool put_flame(struct text *t, const struct page_view *v)
 		text_str(t, "The table of spans has self times by name.</p>\n");
 	}
 	if (others > 0)
-		text_printf(
-		    t,
-		    "<p>Call stacks of %" PRIu64
-		    " events are not shown, as the vocabulary does not state their kind (cpu, off-cpu "
-		    "or alloc).</p>\n",
-		    others);
+		text_printf(t,
+		            "<p>Call stacks of %" PRIu64 " events are not shown, as the vocabulary does not "
+		            "state their kind (cpu, off-cpu or alloc).</p>\n",
+		            others);
 	text_str(t, "</section>\n");
 	return !t->failed;
 }

@@ -41,7 +41,7 @@ static uint32_t path_begin(struct slice name, uint32_t end)
 		         { "/node_modules/", false }, { "/home/", true },
 		         { "/Users/", true },         { "/root/", false } };
 
-	for (size_t k = 0; k < sizeof prefixes / sizeof prefixes[0]; k++) {
+	for (size_t k = 0; k < COUNT_OF(prefixes); k++) {
 		const size_t n = strlen(prefixes[k].text);
 		const char *const at = end > 0 ? memmem(name.p, end, prefixes[k].text, n) : NULL;
 		if (at == NULL)
@@ -120,7 +120,7 @@ static void write_time(struct text *t, uint64_t ns)
 		uint64_t ns;
 	} units[] = { { "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 } };
 
-	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+	for (size_t i = 0; i < COUNT_OF(units); i++)
 		if (ns % units[i].ns == 0) {
 			text_printf(t, "%" PRIu64 "%s", ns / units[i].ns, units[i].name);
 			return;
@@ -147,7 +147,7 @@ static bool is_waiting(const struct span_row *r)
 
 	const struct span_group *const g = r->group;
 
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+	for (size_t i = 0; i < COUNT_OF(words); i++)
 		if (glob_fits(slice_str(words[i]), r->name) || glob_fits(slice_str(words[i]), r->category))
 			return true;
 	if (span_row_waits(r))
@@ -302,9 +302,8 @@ static void write_events(struct policy_starter *s, struct text *t)
 		if (!is_expected(s, r) || is_written(s, i))
 			continue;
 		if (s->nevents++ == 0)
-			text_str(t,
-			         "\n  # Events that must be there; * is any text, and \"count: 0\" forbids "
-			         "them.\n  events:\n");
+			text_str(t, "\n  # Events that must be there; * is any text, and \"count: 0\" "
+			            "forbids them.\n  events:\n");
 		text_str(t, uses_category(r) ? "    - category: " : "    - name: ");
 		text_json_string(t, uses_category(r) ? r->category : r->name);
 		text_str(t, "\n      count: {min: 1}\n");

@@ -109,15 +109,13 @@ static void put_head(struct report *r)
 
 	text_str(t, HTML_HEAD "<meta name=\"generator\" content=\"");
 	put_visible(t, r->context->tool);
-	text_printf(
-	    t,
-	    "\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
-	    "'%s'; "
-	    "style-src '%s'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; "
-	    "trusted-types 'none'\">\n"
-	    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-	    "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
-	    page_asset_page_js.hash, page_asset_page_css.hash);
+	text_printf(t,
+	            "\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+	            "script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'; "
+	            "require-trusted-types-for 'script'; trusted-types 'none'\">\n"
+	            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	            "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+	            page_asset_page_js.hash, page_asset_page_css.hash);
 	put_title(r);
 	text_str(t, "</title>\n<style>");
 	text_add(t, page_asset_page_css.text, page_asset_page_css.n);

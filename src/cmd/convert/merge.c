@@ -190,11 +190,10 @@ static bool all_know_epoch(struct merge *m)
 
 	for (size_t i = 0; i < m->join.n; i++)
 		if (!m->join.traces[i].epoch_known && m->join.traces[i].any)
-			return options_mistake(
-			    &m->convert.options,
-			    "%s does not say at which wall time it began: --align start has all "
-			    "traces begin at 0, --align none leaves their times",
-			    show_path(&shown, m->join.traces[i].path));
+			return options_mistake(&m->convert.options,
+			                       "%s does not say at which wall time it began: --align start "
+			                       "has all traces begin at 0, --align none leaves their times",
+			                       show_path(&shown, m->join.traces[i].path));
 	return true;
 }
 

@@ -202,11 +202,10 @@ static void report_unknown(struct source *s, size_t looked)
 	const struct format *const owner = format_of_sidecar(NULL, name);
 
 	if (owner != NULL && input_is_named(s->location.path))
-		finding_add(
-		    &s->findings, rule, 0, 0,
-		    "the name is that of an auxiliary file of format %s, which has no events: name its "
-		    "directory",
-		    owner->name);
+		finding_add(&s->findings, rule, 0, 0,
+		            "the name is that of an auxiliary file of format %s, which has no events: name "
+		            "its directory",
+		            owner->name);
 	else if (foreign != NULL)
 		finding_add(&s->findings, rule, 0, 0, "the input is %s: %s", foreign->name, foreign->advice);
 	else
@@ -252,8 +251,8 @@ static bool accept_format(struct source *s, const struct format *before)
 		return true;
 	c->trace->format = before != NULL ? before->name : "";
 	finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], 0, 0,
-	            "copying selected records reads the input twice, and this one can be read only "
-	            "once: read it from a file");
+	            "copying selected records reads the input twice, and this one can be read only once: "
+	            "read it from a file");
 	return false;
 }
 
@@ -392,11 +391,10 @@ static void report_other_clock(struct source *s)
 		            " ns: tracetool merge aligns them",
 		            t->epoch_ns, first->epoch_ns);
 	else
-		finding_add(
-		    &s->findings, rule, 0, 0,
-		    "%s no epoch, so there is no common clock: tracetool merge --align says how to combine "
-		    "them",
-		    t->epoch_known ? "the inputs before have" : "this input has");
+		finding_add(&s->findings, rule, 0, 0,
+		            "%s no epoch, so there is no common clock: tracetool merge --align says how to "
+		            "combine them",
+		            t->epoch_known ? "the inputs before have" : "this input has");
 	s->unreadable = true;
 }
 
