@@ -7,14 +7,14 @@
 #include "base/match.h"
 #include "input/open.h"
 
-#define BYTES(s) s, sizeof(s) - 1
 #define TEXT_LINE 2048  /* bytes that are searched for a text */
 #define ZERO_BYTES 512U /* a block of a disk */
+/* clang-format off */
+#define BYTES(at, bytes, ...) { at, bytes, sizeof(bytes) - 1, { __VA_ARGS__ } }
+#define TEXT(begin, text, ...) { begin, text, { __VA_ARGS__ } }
+/* clang-format on */
 #define OLD_CPU_PROFILE                                                                                      \
-	{                                                                                                    \
-		"a CPU profile of V8 as a tree",                                                             \
-		    "Speedscope shows it; profiles with a list of nodes are read"                            \
-	}
+	"a CPU profile of V8 as a tree", "Speedscope shows it; profiles with a list of nodes are read"
 
 struct signature {
 	size_t at;
@@ -24,91 +24,77 @@ struct signature {
 };
 
 static const struct signature archives[] = {
-	{ 0,
-	  BYTES("7z\xbc\xaf\x27\x1c"),
-	  { "a 7z archive", "unpack it and name the traces that were in it" } },
-	{ 0, BYTES("PK\3\4"), { "a zip archive", "unpack it and name the traces that were in it" } },
-	{ 0, BYTES("Rar!\x1a\7"), { "a RAR archive", "unpack it and name the traces that were in it" } },
-	{ 257,
-	  BYTES("ustar"),
-	  { "a tar archive", "archives are read from files named .tar, .tar.gz, .tar.zst or .tar.xz" } },
+	BYTES(0, "7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it and name the traces that were in it"),
+	BYTES(0, "PK\3\4", "a zip archive", "unpack it and name the traces that were in it"),
+	BYTES(0, "Rar!\x1a\7", "a RAR archive", "unpack it and name the traces that were in it"),
+	BYTES(257, "ustar", "a tar archive",
+	      "archives are read from files named .tar, .tar.gz, .tar.zst or .tar.xz"),
 };
 
 static const struct signature signatures[] = {
-	{ 0, BYTES("\x04\x22\x4d\x18"), { "LZ4-compressed data", "unpack it first (lz4 -d)" } },
-	{ 0, BYTES("\x02\x21\x4c\x18"), { "LZ4-compressed data", "unpack it first (lz4 -d)" } },
+	BYTES(0, "\x04\x22\x4d\x18", "LZ4-compressed data", "unpack it first (lz4 -d)"),
+	BYTES(0, "\x02\x21\x4c\x18", "LZ4-compressed data", "unpack it first (lz4 -d)"),
 	/* one layer of these is unpacked before */
-	{ 0, BYTES("\x1f\x8b\x08"), { "compressed twice, by gzip within", "unpack it once (gzip -d)" } },
-	{ 0, BYTES("\x28\xb5\x2f\xfd"), { "compressed twice, by zstd within", "unpack it once (zstd -d)" } },
-	{ 0, BYTES("\xfd\x37zXZ\0"), { "compressed twice, by xz within", "unpack it once (xz -d)" } },
-	{ 0, BYTES("BZh"), { "bzip2-compressed data", "unpack it first (bzip2 -d)" } },
-	{ 0, BYTES("LZIP"), { "lzip-compressed data", "unpack it first (lzip -d)" } },
-	{ 0, BYTES("\x1f\x9d"), { "data of compress", "unpack it first (uncompress)" } },
-	{ 0, BYTES("PK\5\6"), { "an empty zip archive", "there is nothing to read in it" } },
-	{ 0,
-	  BYTES("\x7f"
-	        "ELF"),
-	  { "an ELF program, library or core dump", "name the trace that the program wrote" } },
-	{ 0, BYTES("PERFILE2"), { "a perf.data file of Linux perf", "perf script prints it" } },
-	{ 0, BYTES("go 1."), { "an execution trace of Go", "go tool trace shows it" } },
-	{ 0, BYTES("v8-version,"), { "a log of V8", "node --prof-process prints it" } },
-	{ 0, BYTES("gmon"), { "a profile of gprof", "gprof prints it" } },
-	{ 0,
-	  BYTES("Nettrace"),
-	  { "a trace of .NET", "dotnet-trace convert --format Chromium makes one that is read" } },
-	{ 0, BYTES("FLR\0"), { "a recording of Java Flight Recorder", "jfr print prints it" } },
-	{ 0, BYTES("hdrb"), { "an event log of GHC", "ghc-events show prints it" } },
-	{ 0,
-	  BYTES("\x17\x08\x44tracing"),
-	  { "a trace.dat file of trace-cmd", "trace-cmd report prints it" } },
-	{ 0, BYTES("Ftrace!\0"), { "data of uftrace", "uftrace replay prints it" } },
-	{ 0, BYTES("\x10\0\x04\x46\x78\x54\x16\0"), { "a trace of Fuchsia", "fx traceutil converts it" } },
-	{ 0, BYTES("# callgrind format"), { "a profile of callgrind", "callgrind_annotate prints it" } },
-	{ 0, BYTES("version: 1\ncreator: xdebug"), { "a profile of Xdebug", "kcachegrind shows it" } },
-	{ 0, BYTES("\x5e\x97\xca\xfd"), { "a capture of Sysprof", "sysprof shows it" } },
-	{ 0, BYTES("sample.interval="), { "a profile of R", "summaryRprof prints it" } },
-	{ 0, BYTES("line profiling: "), { "a profile of R", "summaryRprof prints it" } },
-	{ 0, BYTES("memory profiling: "), { "a profile of R", "summaryRprof prints it" } },
+	BYTES(0, "\x1f\x8b\x08", "compressed twice, by gzip within", "unpack it once (gzip -d)"),
+	BYTES(0, "\x28\xb5\x2f\xfd", "compressed twice, by zstd within", "unpack it once (zstd -d)"),
+	BYTES(0, "\xfd\x37zXZ\0", "compressed twice, by xz within", "unpack it once (xz -d)"),
+	BYTES(0, "BZh", "bzip2-compressed data", "unpack it first (bzip2 -d)"),
+	BYTES(0, "LZIP", "lzip-compressed data", "unpack it first (lzip -d)"),
+	BYTES(0, "\x1f\x9d", "data of compress", "unpack it first (uncompress)"),
+	BYTES(0, "PK\5\6", "an empty zip archive", "there is nothing to read in it"),
+	BYTES(0,
+	      "\x7f"
+	      "ELF",
+	      "an ELF program, library or core dump", "name the trace that the program wrote"),
+	BYTES(0, "PERFILE2", "a perf.data file of Linux perf", "perf script prints it"),
+	BYTES(0, "go 1.", "an execution trace of Go", "go tool trace shows it"),
+	BYTES(0, "v8-version,", "a log of V8", "node --prof-process prints it"),
+	BYTES(0, "gmon", "a profile of gprof", "gprof prints it"),
+	BYTES(0, "Nettrace", "a trace of .NET",
+	      "dotnet-trace convert --format Chromium makes one that is read"),
+	BYTES(0, "FLR\0", "a recording of Java Flight Recorder", "jfr print prints it"),
+	BYTES(0, "hdrb", "an event log of GHC", "ghc-events show prints it"),
+	BYTES(0, "\x17\x08\x44tracing", "a trace.dat file of trace-cmd", "trace-cmd report prints it"),
+	BYTES(0, "Ftrace!\0", "data of uftrace", "uftrace replay prints it"),
+	BYTES(0, "\x10\0\x04\x46\x78\x54\x16\0", "a trace of Fuchsia", "fx traceutil converts it"),
+	BYTES(0, "# callgrind format", "a profile of callgrind", "callgrind_annotate prints it"),
+	BYTES(0, "version: 1\ncreator: xdebug", "a profile of Xdebug", "kcachegrind shows it"),
+	BYTES(0, "\x5e\x97\xca\xfd", "a capture of Sysprof", "sysprof shows it"),
+	BYTES(0, "sample.interval=", "a profile of R", "summaryRprof prints it"),
+	BYTES(0, "line profiling: ", "a profile of R", "summaryRprof prints it"),
+	BYTES(0, "memory profiling: ", "a profile of R", "summaryRprof prints it"),
 	/* a dictionary of marshal whose first key has three members */
-	{ 0, BYTES("\xfb)\x03"), { "a profile of Python", "python3 -m pstats prints it" } },
-	{ 0, BYTES("{)\x03"), { "a profile of Python", "python3 -m pstats prints it" } },
-	{ 4, BYTES(":\x0cversion"), { "a profile of stackprof", "stackprof prints it" } },
-	{ 0,
-	  BYTES("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
-	  { "a profile of gperftools", "google-pprof prints it" } },
-	{ 2, BYTES("OTF2"), { "a trace in the Open Trace Format", "otf2-print prints it" } },
-	{ 0, BYTES("%EventDef"), { "a trace in the format of Paje", "ViTE shows it" } },
-	{ 0, BYTES("MMPD"), { "a profile of rustc", "crox of measureme makes a trace that is read" } },
-	{ 0, BYTES("TRACE:\n"), { "a trace of atrace", "the Perfetto UI shows it" } },
-	{ 0, BYTES("# tracer: "), { "text of ftrace", "the Perfetto UI shows it" } },
-	{ 0, BYTES("\xc1\x1f\xfc\xc1"), { "a stream in the Common Trace Format", "babeltrace2 reads it" } },
-	{ 0, BYTES("\xc1\xfc\x1f\xc1"), { "a stream in the Common Trace Format", "babeltrace2 reads it" } },
-	{ 0, BYTES("\x57\x1d\xd1\x75"), { "metadata of the Common Trace Format", "babeltrace2 reads it" } },
-	{ 0, BYTES("/* CTF"), { "metadata of the Common Trace Format", "babeltrace2 reads it" } },
-	{ 0, BYTES("SQLite format 3\0"), { "an SQLite database", "sqlite3 reads it" } },
-	{ 0, BYTES("#Paraver"), { "a Paraver trace", "wxparaver reads it" } },
-	{ 0, BYTES("PAR1"), { "a Parquet file", "it holds tables, not a trace" } },
-	{ 0, BYTES("\x89HDF\r\n\x1a\n"), { "an HDF5 file", "h5dump prints it" } },
-	{ 0, BYTES("\xd4\xc3\xb2\xa1"), { "a capture of network packets", "tcpdump -r prints it" } },
-	{ 0, BYTES("\x0a\x0d\x0d\x0a"), { "a capture of network packets", "tcpdump -r prints it" } },
-	{ 0,
-	  BYTES("kind,ts_ns,"),
-	  { "a CSV table of events", "tracetool writes these, but does not read them" } },
-	{ 0,
-	  BYTES("kind\tts_ns\t"),
-	  { "a table of events", "tracetool writes these, but does not read them" } },
-	{ 0,
-	  BYTES("version https://git-lfs"),
-	  { "a pointer of Git LFS, not the file itself", "git lfs pull fetches it" } },
-	{ 0,
-	  BYTES("\0\5\x16\7"),
-	  { "attributes that macOS keeps for another file",
-	    "name that file (COPYFILE_DISABLE=1 tar leaves them out)" } },
-	{ 0, BYTES("%PDF-"), { "a PDF document", "name a trace" } },
-	{ 0, BYTES("<!DOCTYPE"), { "an HTML page", "the download of a trace may have failed" } },
-	{ 0, BYTES("<!doctype"), { "an HTML page", "the download of a trace may have failed" } },
-	{ 0, BYTES("<html"), { "an HTML page", "the download of a trace may have failed" } },
-	{ 0, BYTES("<?xml"), { "an XML document", "name a trace" } },
+	BYTES(0, "\xfb)\x03", "a profile of Python", "python3 -m pstats prints it"),
+	BYTES(0, "{)\x03", "a profile of Python", "python3 -m pstats prints it"),
+	BYTES(4, ":\x0cversion", "a profile of stackprof", "stackprof prints it"),
+	BYTES(0, "\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", "a profile of gperftools",
+	      "google-pprof prints it"),
+	BYTES(2, "OTF2", "a trace in the Open Trace Format", "otf2-print prints it"),
+	BYTES(0, "%EventDef", "a trace in the format of Paje", "ViTE shows it"),
+	BYTES(0, "MMPD", "a profile of rustc", "crox of measureme makes a trace that is read"),
+	BYTES(0, "TRACE:\n", "a trace of atrace", "the Perfetto UI shows it"),
+	BYTES(0, "# tracer: ", "text of ftrace", "the Perfetto UI shows it"),
+	BYTES(0, "\xc1\x1f\xfc\xc1", "a stream in the Common Trace Format", "babeltrace2 reads it"),
+	BYTES(0, "\xc1\xfc\x1f\xc1", "a stream in the Common Trace Format", "babeltrace2 reads it"),
+	BYTES(0, "\x57\x1d\xd1\x75", "metadata of the Common Trace Format", "babeltrace2 reads it"),
+	BYTES(0, "/* CTF", "metadata of the Common Trace Format", "babeltrace2 reads it"),
+	BYTES(0, "SQLite format 3\0", "an SQLite database", "sqlite3 reads it"),
+	BYTES(0, "#Paraver", "a Paraver trace", "wxparaver reads it"),
+	BYTES(0, "PAR1", "a Parquet file", "it holds tables, not a trace"),
+	BYTES(0, "\x89HDF\r\n\x1a\n", "an HDF5 file", "h5dump prints it"),
+	BYTES(0, "\xd4\xc3\xb2\xa1", "a capture of network packets", "tcpdump -r prints it"),
+	BYTES(0, "\x0a\x0d\x0d\x0a", "a capture of network packets", "tcpdump -r prints it"),
+	BYTES(0, "kind,ts_ns,", "a CSV table of events", "tracetool writes these, but does not read them"),
+	BYTES(0, "kind\tts_ns\t", "a table of events", "tracetool writes these, but does not read them"),
+	BYTES(0, "version https://git-lfs", "a pointer of Git LFS, not the file itself",
+	      "git lfs pull fetches it"),
+	BYTES(0, "\0\5\x16\7", "attributes that macOS keeps for another file",
+	      "name that file (COPYFILE_DISABLE=1 tar leaves them out)"),
+	BYTES(0, "%PDF-", "a PDF document", "name a trace"),
+	BYTES(0, "<!DOCTYPE", "an HTML page", "the download of a trace may have failed"),
+	BYTES(0, "<!doctype", "an HTML page", "the download of a trace may have failed"),
+	BYTES(0, "<html", "an HTML page", "the download of a trace may have failed"),
+	BYTES(0, "<?xml", "an XML document", "name a trace"),
 };
 
 /* Texts of other programs: how they begin, ignoring blanks, and a text in their first TEXT_LINE bytes. */
@@ -116,43 +102,34 @@ static const struct text_signature {
 	const char *begin, *text;
 	struct input_foreign is;
 } text_signatures[] = {
-	{ "{\"version\":",
-	  "\"type\":\"context-options\"",
-	  { "a trace of Playwright", "playwright show-trace shows it" } },
-	{ "[{\"name\":",
-	  "\"startTime\":",
-	  { "a trace of Next.js", "trace-to-event-format.mjs of its repository makes one that is read" } },
-	{ "{\"meta\":{", "", { "JSON, perhaps a profile of Firefox", "profiler.firefox.com shows these" } },
-	{ "{\"libs\":[{\"", "", { "a profile of Firefox", "profiler.firefox.com shows it" } },
-	{ "{\"",
-	  "file-format-schema.json\"",
-	  { "a profile of Speedscope", "tracetool writes these, but does not read them" } },
-	{ "{\"exporter\":\"",
-	  "\"activeProfileIndex\":",
-	  { "a profile of Speedscope", "tracetool writes these, but does not read them" } },
-	{ "{\"head\":{\"callFrame\":",
-	  "",
-	  { "a heap profile of V8", "the Memory panel of DevTools shows these" } },
-	{ "{\"snapshot\":{\"meta\":",
-	  "",
-	  { "a heap snapshot of V8", "the Memory panel of DevTools shows these" } },
-	{ "{\"head\":{\"functionName\":", "", OLD_CPU_PROFILE },
-	{ "{\"typeId\":\"CPU\",", "\"head\":{", OLD_CPU_PROFILE },
-	{ "{\"code\":[{\"name\":", "", { "a log of V8, preprocessed", "Speedscope shows it" } },
-	{ "{\"resourceSpans\":", "", { "spans of OpenTelemetry", "Jaeger shows these" } },
-	{ "{\"data\":[{\"traceID\":", "", { "a trace of Jaeger", "Jaeger shows it" } },
-	{ "[{\"traceId\":", "", { "a trace of Zipkin", "Zipkin shows it" } },
-	{ "{\"recording\":{\"events\":[",
-	  "",
-	  { "events of Java Flight Recorder", "JDK Mission Control shows the recording" } },
-	{ "{\"linux-perf-json-version\":",
-	  "",
-	  { "samples of Linux perf", "the Perfetto UI shows what perf script prints" } },
-	{ "{\"version\":1.2,\"mode\":\"", "", { "a profile of stackprof", "stackprof prints its dump" } },
-	{ "{\"constants\":{\"activeFieldTrialGroups\":",
-	  "",
-	  { "a log of the network of Chromium", "netlog-viewer.appspot.com shows it" } },
-	{ "v1", "\nX ", { "a recording of heaptrack", "heaptrack_print prints it" } },
+	TEXT("{\"version\":", "\"type\":\"context-options\"", "a trace of Playwright",
+	     "playwright show-trace shows it"),
+	TEXT("[{\"name\":", "\"startTime\":", "a trace of Next.js",
+	     "trace-to-event-format.mjs of its repository makes one that is read"),
+	TEXT("{\"meta\":{", "", "JSON, perhaps a profile of Firefox", "profiler.firefox.com shows these"),
+	TEXT("{\"libs\":[{\"", "", "a profile of Firefox", "profiler.firefox.com shows it"),
+	TEXT("{\"", "file-format-schema.json\"", "a profile of Speedscope",
+	     "tracetool writes these, but does not read them"),
+	TEXT("{\"exporter\":\"", "\"activeProfileIndex\":", "a profile of Speedscope",
+	     "tracetool writes these, but does not read them"),
+	TEXT("{\"head\":{\"callFrame\":", "", "a heap profile of V8",
+	     "the Memory panel of DevTools shows these"),
+	TEXT("{\"snapshot\":{\"meta\":", "", "a heap snapshot of V8",
+	     "the Memory panel of DevTools shows these"),
+	TEXT("{\"head\":{\"functionName\":", "", OLD_CPU_PROFILE),
+	TEXT("{\"typeId\":\"CPU\",", "\"head\":{", OLD_CPU_PROFILE),
+	TEXT("{\"code\":[{\"name\":", "", "a log of V8, preprocessed", "Speedscope shows it"),
+	TEXT("{\"resourceSpans\":", "", "spans of OpenTelemetry", "Jaeger shows these"),
+	TEXT("{\"data\":[{\"traceID\":", "", "a trace of Jaeger", "Jaeger shows it"),
+	TEXT("[{\"traceId\":", "", "a trace of Zipkin", "Zipkin shows it"),
+	TEXT("{\"recording\":{\"events\":[", "", "events of Java Flight Recorder",
+	     "JDK Mission Control shows the recording"),
+	TEXT("{\"linux-perf-json-version\":", "", "samples of Linux perf",
+	     "the Perfetto UI shows what perf script prints"),
+	TEXT("{\"version\":1.2,\"mode\":\"", "", "a profile of stackprof", "stackprof prints its dump"),
+	TEXT("{\"constants\":{\"activeFieldTrialGroups\":", "", "a log of the network of Chromium",
+	     "netlog-viewer.appspot.com shows it"),
+	TEXT("v1", "\nX ", "a recording of heaptrack", "heaptrack_print prints it"),
 };
 
 static bool is_blank(char c)
@@ -286,7 +263,7 @@ static const struct input_foreign *find_signature(const struct signature *list, 
 
 const struct input_foreign *input_foreign_archive(const char *p, size_t n)
 {
-	return find_signature(archives, sizeof archives / sizeof archives[0], p, n);
+	return find_signature(archives, COUNT_OF(archives), p, n);
 }
 
 const struct input_foreign *input_foreign_find(const char *p, size_t n)
@@ -311,17 +288,17 @@ const struct input_foreign *input_foreign_find(const char *p, size_t n)
 
 	const struct input_foreign *found = input_foreign_archive(p, n);
 	if (found == NULL)
-		found = find_signature(signatures, sizeof signatures / sizeof signatures[0], p, n);
+		found = find_signature(signatures, COUNT_OF(signatures), p, n);
 	if (found != NULL)
 		return found;
-	for (size_t i = 0; i < sizeof text_signatures / sizeof text_signatures[0]; i++) {
+	for (size_t i = 0; i < COUNT_OF(text_signatures); i++) {
 		const struct text_signature *const s = &text_signatures[i];
 		const struct slice head = slice_of(p, n < TEXT_LINE ? n : TEXT_LINE),
 		                   text = slice_str(s->text);
 		if (begins_with(p, p + n, s->begin) && (text.n == 0 || slice_contains(head, text)))
 			return &s->is;
 	}
-	for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+	for (size_t i = 0; i < COUNT_OF(shapes); i++)
 		if (shapes[i].looks(p, n))
 			return &shapes[i].is;
 	return NULL;
