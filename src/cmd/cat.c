@@ -255,8 +255,8 @@ static void closed(void *ctx, const struct source *s)
 
 	report_out_put(&c->run.out, &c->run.text);
 	progress_clear(&c->run.options.progress);
-	if (!c->found && s->open &&
-	    !s->location.in_folder) { /* the byte is after the end, or cannot be read */
+	/* the byte is after the end, or cannot be read */
+	if (!c->found && s->open && !s->location.in_folder) {
 		say_of(s->location.path, "no %srecord has byte %" PRIu64,
 		       select_is_any(&c->run.options.select.select) ? "" : "selected ", c->at);
 		c->run.status = worse(c->run.status, STATUS_FINDINGS);

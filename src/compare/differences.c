@@ -145,8 +145,7 @@ bool field_differences(const struct difference *d, const struct differ_rules *ru
                        void *ctx)
 {
 	struct field_list a = list_fields(d, DIFFER_A, rules), b = list_fields(d, DIFFER_B, rules);
-	struct canon canon = { .fields =
-		                   &rules->fields[DIFFER_A] }; /* members are filtered alike on both sides */
+	struct canon canon = { .fields = &rules->fields[DIFFER_A] }; /* filters members alike on both sides */
 
 	for (uint32_t i = 0; i < a.n; i++) {
 		const struct field *const f = &a.list[i];
@@ -176,8 +175,8 @@ bool field_differences(const struct difference *d, const struct differ_rules *ru
 
 static void allow_parts(struct allowance *a, unsigned affects, uint64_t count)
 {
-	if ((affects & AFFECTS_TIME) !=
-	    0) /* at its old time the event is missing, at the new one additional */
+	/* at its old time the event is missing, at the new one additional */
+	if ((affects & AFFECTS_TIME) != 0)
 		affects |= AFFECTS_MISSING | AFFECTS_MORE;
 	for (unsigned i = 0; i < ALLOWANCE_PARTS; i++) {
 		uint64_t *const left = &a->left[i];

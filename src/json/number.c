@@ -50,8 +50,7 @@ bool json_whole(struct slice s, uint64_t *v)
 	if (digits < e) {
 		const bool minus = digits[1] == '-';
 		for (const char *q = digits + 1; q < e; q++)
-			if (*q >= '0' && *q <= '9' &&
-			    left < UINT32_MAX) /* any larger one has the same effect */
+			if (*q >= '0' && *q <= '9' && left < UINT32_MAX) /* larger ones act alike */
 				left = left * 10 + (*q - '0');
 		left = minus ? -left : left;
 	}

@@ -29,19 +29,16 @@
 
 enum { READ_STEP = 64 << 10, LIST_MAX = 64 << 20 /* bytes */, SUM_DIGITS = 16 };
 
-#define NOT_REPLACED(what) "exists, and " what ": not replaced"
+#define NOT_REPLACED(what) .text = "exists, and " what ": not replaced"
 #define ITS_LIST "its list " OUTPUT_FOLDER_LIST " "
 
 static const struct folder_wrong nothing = { .error = 0 };
 static const struct folder_wrong no_memory = { .error = ENOMEM };
-static const struct folder_wrong no_list = { .text = NOT_REPLACED("has no list " OUTPUT_FOLDER_LIST
-	                                                          ", so tracetool may not have written it") };
-static const struct folder_wrong bad_list = { .text =
-	                                          NOT_REPLACED(ITS_LIST "is not as tracetool writes it") };
-static const struct folder_wrong not_listed = { .text = NOT_REPLACED(ITS_LIST
-	                                                             "does not name all that is in it") };
-static const struct folder_wrong changed = { .text =
-	                                         NOT_REPLACED("a file in it is not as " ITS_LIST "tells") };
+static const struct folder_wrong no_list = { NOT_REPLACED("has no list " OUTPUT_FOLDER_LIST
+	                                                  ", so tracetool may not have written it") };
+static const struct folder_wrong bad_list = { NOT_REPLACED(ITS_LIST "is not as tracetool writes it") };
+static const struct folder_wrong not_listed = { NOT_REPLACED(ITS_LIST "does not name all that is in it") };
+static const struct folder_wrong changed = { NOT_REPLACED("a file in it is not as " ITS_LIST "tells") };
 
 static bool is_wrong(struct folder_wrong w)
 {

@@ -114,8 +114,8 @@ static void put_results(struct report *r)
 	for (int level = LEVEL_COUNT - 1; level >= 0; level--) {
 		const struct text *const t = &s->results[level];
 		for (size_t i = 0; i < t->n;) {
-			const size_t size =
-			    strnlen(t->p + i, t->n - i); /* on OOM the last result is unterminated */
+			/* on OOM the last result is unterminated */
+			const size_t size = strnlen(t->p + i, t->n - i);
 			if (n < MAX_RESULTS && SEPARATOR + size <= MAX_BYTES - bytes) {
 				text_str(&r->out, n++ > 0 ? ",\n" : "\n");
 				text_add(&r->out, t->p + i, size);

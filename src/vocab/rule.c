@@ -521,7 +521,8 @@ static bool read_series(struct vocab_draft *d, const struct yaml_node *value, co
 
 /* ---- the whole rule ---- */
 
-#define BEGIN_OR_END (1U << PLAN_BEGIN | 1U << PLAN_END)
+#define PHASE(name) (1U << PLAN_##name)
+#define BEGIN_OR_END (PHASE(BEGIN) | PHASE(END))
 #define AT(member) offsetof(struct vocab_row, member)
 
 /* In reading order: the phase before the keys that are checked by it; the payload before the layout, which
@@ -539,25 +540,19 @@ static const struct rule_key {
 	{ { "phase", read_phase, AT(plan.phase) }, 0, NULL, NULL },
 	{ { "pair", read_pair, AT(plan.pair) }, BEGIN_OR_END, "begin or end", NULL },
 	{ { "key", vocab_ref, AT(plan.key) }, BEGIN_OR_END, "begin or end", NULL },
-	{ { "async", read_bool, AT(plan.async) },
-	  1U << PLAN_SPAN | BEGIN_OR_END,
-	  "span, begin or end",
-	  NULL },
+	{ { "async", read_bool, AT(plan.async) }, PHASE(SPAN) | BEGIN_OR_END, "span, begin or end", NULL },
 	{ { "waiting", read_bool, AT(plan.waiting) },
-	  1U << PLAN_SPAN | 1U << PLAN_BEGIN | 1U << PLAN_STATE,
+	  PHASE(SPAN) | PHASE(BEGIN) | PHASE(STATE),
 	  "span, begin or state",
 	  "it applies to all events of a class" },
-	{ { "state", read_state, AT(plan) },
-	  1U << PLAN_STATE | 1U << PLAN_STATE_END,
-	  "state or state-end",
-	  NULL },
+	{ { "state", read_state, AT(plan) }, PHASE(STATE) | PHASE(STATE_END), "state or state-end", NULL },
 	{ { "parts", read_parts, AT(plan) }, 0, NULL, "the events of a class share them" },
 	{ { "stack", read_stack, AT(plan) }, 0, NULL, NULL },
 	{ { "category", read_category, AT(plan) }, 0, NULL, "the events of a class share theirs" },
 	{ { "name", read_name, AT(plan) }, 0, NULL, NULL },
 	{ { "track", read_track, AT(plan) }, 0, NULL, NULL },
-	{ { "duration", vocab_text, AT(plan.duration) }, 1U << PLAN_SPAN, "span", NULL },
-	{ { "values", read_values, AT(plan) }, 1U << PLAN_COUNTER, "counter", NULL },
+	{ { "duration", vocab_text, AT(plan.duration) }, PHASE(SPAN), "span", NULL },
+	{ { "values", read_values, AT(plan) }, PHASE(COUNTER), "counter", NULL },
 	{ { "flow", read_flow, AT(plan) }, 0, NULL, NULL },
 	{ { "payload", vocab_text, AT(plan.payload) }, 0, NULL, NULL },
 	{ { "layout", read_layout, AT(plan) }, 0, NULL, NULL },
@@ -565,9 +560,9 @@ static const struct rule_key {
 	{ { "epoch", vocab_text, AT(plan.epoch) }, 0, NULL, NULL },
 	{ { "facts", vocab_text, AT(plan.facts) }, 0, NULL, NULL },
 	{ { "reader", read_reader, AT(plan) }, 0, NULL, NULL },
-	{ { "series", read_series, AT(plan) }, 1U << PLAN_COUNTER, "counter", NULL },
+	{ { "series", read_series, AT(plan) }, PHASE(COUNTER), "counter", NULL },
 	{ { "bytes", read_bytes, AT(plan) },
-	  1U << PLAN_SPAN | 1U << PLAN_BEGIN,
+	  PHASE(SPAN) | PHASE(BEGIN),
 	  "span or begin",
 	  "it has names of its own" },
 };

@@ -101,8 +101,8 @@ static bool format_of_folder(struct convert *c)
 
 bool convert_split_fits(struct convert *c)
 {
-	const bool has_suffix =
-	    format_by_suffix(c->out) == c->to; /* "x.json.d" of parts that are folders, too */
+	/* "x.json.d" of parts that are folders, too */
+	const bool has_suffix = format_by_suffix(c->out) == c->to;
 	char *const name = strndup(c->out, has_suffix ? strlen(c->out) : length_without_d(c->out));
 
 	if (name == NULL)
@@ -261,45 +261,42 @@ static struct batch choose_records(const struct convert_split *s, const struct b
 	return chosen;
 }
 
-static void give_survey(struct part_out *out, const struct batch *b)
+static void give_part(struct part_out *out, const struct batch *b, bool survey)
 {
-	writing_survey(&out->writing, b);
+	struct batch lent = *b;
+
+	if (survey)
+		writing_survey(&out->writing, b);
+	else
+		out->failed |= !writing_lend(&out->writing, &lent);
 }
 
-/* Calls `give` for each part, with the events of all other parts flagged as left out, or without them. */
-static void for_each_part(struct convert *c, const struct batch *b,
-                          void (*give)(struct part_out *, const struct batch *))
+/* Gives each part the batch, with the events of all other parts flagged as left out, or without them. */
+static void give_parts(struct convert *c, const struct batch *b, bool survey)
 {
 	const uint32_t *const parts = pipeline_parts(c->pipeline);
 	struct convert_split *const s = &c->split;
 
 	if (s->choice != NULL)
-		prepare_choice(s, b, parts, give == give_survey);
+		prepare_choice(s, b, parts, survey);
 	for (uint32_t k = 0; k < s->nouts; k++) {
 		struct part_out *const out = &s->outs[k];
 		if (s->choice != NULL) {
 			const struct batch chosen = choose_records(s, b, parts, out);
 			if (chosen.n > 0)
-				give(out, &chosen);
+				give_part(out, &chosen, survey);
 			continue;
 		}
 		for (uint32_t i = 0; i < b->n && !s->drops; i++)
 			flag_left_out(&b->events[i], !is_of(part_of(b, parts, i), out));
-		give(out, b);
+		give_part(out, b, survey);
 	}
 }
 
 static bool survey_parts(void *ctx, const struct batch *b)
 {
-	for_each_part(ctx, b, give_survey);
+	give_parts(ctx, b, true);
 	return true;
-}
-
-static void give_batch(struct part_out *out, const struct batch *b)
-{
-	struct batch lent = *b;
-
-	out->failed |= !writing_lend(&out->writing, &lent);
 }
 
 bool convert_split_begin(struct convert *c, struct pipeline *p)
@@ -398,7 +395,7 @@ static bool copy_parts(struct convert *c, struct pipeline_job *job)
 	if (pipeline_open(&c->pipeline, job))
 		while (ok && (status = pipeline_next(c->pipeline, &b)) == STAGE_MORE) {
 			if ((ok = s->outs[0].writing.begun)) /* else classes of an unreadable input */
-				for_each_part(c, b, give_batch);
+				give_parts(c, b, false);
 			for (uint32_t k = 0; k < s->nouts; k++)
 				ok &= !s->outs[k].failed;
 			batch_release(b);

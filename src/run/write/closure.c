@@ -130,8 +130,6 @@ void copier_uses(struct copier *c, uint64_t key)
 	if (i == TABLE_NONE)
 		return;
 	if (cl->event || cl->nodes[cl->nnodes - 1].kept) {
-		if (cl->keys[i].needed)
-			return;
 		queue_key(cl, i, &n);
 		propagate(cl, n);
 	} else if (array_reserve(&cl->uses, cl->nuses, &cl->uses_cap, sizeof *cl->uses)) {

@@ -91,8 +91,8 @@ static bool next_records(struct recovery *rc)
 		}
 		if (status == RECORD_MORE)
 			records_more(in, (size_t)(input_offset(in, in->p) - rc->at));
-		if (status == RECORD_BAD &&
-		    !rc->lost) { /* a start that was just found may be false: skip one byte */
+		if (status == RECORD_BAD && !rc->lost) {
+			/* a start that was just found may be false: skip one byte */
 			rc->lost = true;
 			recover_drop(rc, ++in->p);
 		}
