@@ -268,11 +268,6 @@ static bool file_shrunk(struct input *in)
 	return true;
 }
 
-static void file_close(struct input *in)
-{
-	free(in->source);
-}
-
 INPUT_SOURCE_OPS(file, .release_read = file_release_read, .keep = file_keep);
 
 bool input_file_start(struct input *in, struct input_mapping *m)
@@ -428,11 +423,6 @@ static bool pieces_shrunk(struct input *in)
 	return true;
 }
 
-static void pieces_close(struct input *in)
-{
-	free(in->source);
-}
-
 INPUT_SOURCE_OPS(pieces);
 
 void input_pieces_start(struct input *in, int fd, const struct stat *st, size_t piece)
@@ -535,7 +525,7 @@ static void stream_close(struct input *in)
 	free(s);
 }
 
-INPUT_SOURCE_OPS(stream);
+INPUT_SOURCE_OPS(stream, .close = stream_close);
 
 bool input_stream_start(struct input *in, int fd, struct input_buffer *probed, struct input_pool *pool)
 {

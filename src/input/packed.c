@@ -344,7 +344,7 @@ static void unpack_close(struct input *in)
 	free_unpack(u);
 }
 
-INPUT_SOURCE_OPS(unpack);
+INPUT_SOURCE_OPS(unpack, .close = unpack_close);
 
 /* Returns a struct without packed bytes. */
 static struct unpack *new_unpack(const struct input *in, struct input_pool *pool)

@@ -69,7 +69,8 @@ struct input_source_ops {
 	bool (*more)(struct input *in);
 	/* As input_shrunk(); called only if the fault is neither INPUT_SHRUNK nor INPUT_CHANGED. */
 	bool (*shrunk)(struct input *in);
-	void (*close)(struct input *in); /* frees in->source, except current */
+	/* Frees in->source, except current; NULL: free() is enough. */
+	void (*close)(struct input *in);
 	/* As input_reopen(); NULL: shares the mapping or, without one, opens the path. */
 	struct input *(*reopen)(const struct input *in);
 	/* See input_release_read() and input_keep(); NULL: nothing to do. */
@@ -77,12 +78,12 @@ struct input_source_ops {
 	void (*keep)(struct input *in, size_t bytes);
 };
 
-/* Defines NAME_ops from NAME_more, NAME_shrunk and NAME_close, which every source must have (else it does
- * not compile), and from initialisers of the other members. */
+/* Defines NAME_ops from NAME_more and NAME_shrunk, which every source must have (else it does not compile),
+ * and from initialisers of the other members. */
 #define INPUT_SOURCE_OPS(name, ...)                                                                          \
-	static const struct input_source_ops name##_ops = {                                                  \
-		.more = name##_more, .shrunk = name##_shrunk, .close = name##_close, __VA_ARGS__             \
-	}
+	static const struct input_source_ops name##_ops = { .more = name##_more,                             \
+		                                            .shrunk = name##_shrunk,                         \
+		                                            __VA_ARGS__ }
 
 /* Returns an input without a source: fault INPUT_OK, empty window. */
 struct input *input_new(const char *path);

@@ -340,7 +340,10 @@ void input_close(struct input *in)
 	if (in->source != NULL) {
 		input_buffer_drop(in->source->current);
 		in->source->current = NULL;
-		in->ops->close(in);
+		if (in->ops->close != NULL)
+			in->ops->close(in);
+		else
+			free(in->source);
 	}
 	free(in);
 }

@@ -77,11 +77,6 @@ static bool memory_shrunk(struct input *in)
 	return false;
 }
 
-static void memory_close(struct input *in)
-{
-	free(in->source);
-}
-
 INPUT_SOURCE_OPS(memory, .reopen = memory_reopen);
 
 static struct input *open_memory(const char *p, size_t n, size_t step)
