@@ -356,17 +356,12 @@ static inline void put_field(struct perfetto_state *st, uint32_t iid, const stru
 	*p++ = PF_TAG(PF_annotation_name_iid, PF_VARINT);
 	p = wire_put(p, iid);
 	start[0] = PF_TAG(PF_event_debug_annotations, PF_BYTES);
-	if (v->type >= VALUE_U8 && v->type <= VALUE_U64) {
-		*p++ = PF_TAG(PF_annotation_uint_value, PF_VARINT);
-		p = wire_put(p, v->u64);
-		start[1] = (char)(p - start - 2);
-		st->body.n = (size_t)(p - st->body.p);
-		return;
-	}
 	const uint32_t text = v->type == VALUE_STRING ? perfetto_intern_string(st, value_text(v)) : 0;
-	if (text != 0) {
-		p = wire_put(p, PF_TAG(PF_annotation_string_value_iid, PF_VARINT));
-		p = wire_put(p, text);
+	const bool is_unsigned = v->type >= VALUE_U8 && v->type <= VALUE_U64;
+	if (is_unsigned || text != 0) {
+		p = wire_put(p, is_unsigned ? PF_TAG(PF_annotation_uint_value, PF_VARINT)
+		                            : PF_TAG(PF_annotation_string_value_iid, PF_VARINT));
+		p = wire_put(p, is_unsigned ? v->u64 : text);
 		start[1] = (char)(p - start - 2);
 		st->body.n = (size_t)(p - st->body.p);
 		return;

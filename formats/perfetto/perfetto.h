@@ -159,9 +159,8 @@ void perfetto_intern_free(struct perfetto_state *st);
 struct perfetto_keys {
 	uint64_t few[KEYS_FEW];
 	uint32_t n;
-	struct table64
-	    many; /* all keys, if more than KEYS_FEW; and ~hash -> last number appended to the name */
-	struct arena arena; /* of names with a number */
+	struct table64 many; /* all, if more than KEYS_FEW; ~hash -> last number appended to the name */
+	struct arena arena;  /* of names with a number */
 };
 
 void perfetto_keys_free(struct perfetto_keys *keys);

@@ -330,11 +330,10 @@ static void put_ends(struct perfetto_state *st, struct perfetto_track *k, uint64
 
 static void push_end(struct perfetto_state *st, struct perfetto_track *k, uint64_t end)
 {
-	if (!array_reserve(&k->ends, k->nends, &k->ends_cap, sizeof *k->ends)) {
+	if (array_reserve(&k->ends, k->nends, &k->ends_cap, sizeof *k->ends))
+		k->ends[k->nends++] = end;
+	else
 		st->chunk->text.failed = true;
-		return;
-	}
-	k->ends[k->nends++] = end;
 }
 
 /* Writes a span on a separate track. */
@@ -479,9 +478,15 @@ static void put_arrow(struct perfetto_state *st, const struct event *e)
 		put_end(st, e->ts, k->uuid);
 }
 
-static void put_point(struct perfetto_state *st, const struct batch *b, const struct event *e)
+static void write_event(struct perfetto_state *st, const struct batch *b, const struct event *e)
 {
-	if (e->ts > LAST_TIME) {
+	uint64_t ts = e->ts, end;
+
+	st->offset = e->offset;
+	if (e->phase == PHASE_SPAN) {
+		if (clip_span(st, &ts, e->dur, &end))
+			put_span(st, b, e, ts, end);
+	} else if (e->ts > LAST_TIME) {
 		perfetto_lose(st, PERFETTO_TIME_RANGE, 1);
 	} else if (event_is_flow(e)) {
 		put_arrow(st, e);
@@ -494,17 +499,6 @@ static void put_point(struct perfetto_state *st, const struct batch *b, const st
 	} else {
 		put_instant(st, b, e);
 	}
-}
-
-static void write_event(struct perfetto_state *st, const struct batch *b, const struct event *e)
-{
-	uint64_t ts = e->ts, end;
-
-	st->offset = e->offset;
-	if (e->phase != PHASE_SPAN)
-		put_point(st, b, e);
-	else if (clip_span(st, &ts, e->dur, &end))
-		put_span(st, b, e, ts, end);
 }
 
 /* ---- the writer ---- */

@@ -1,7 +1,17 @@
 #ifndef FORMAT_READER_MODES_H
 #define FORMAT_READER_MODES_H
 
+#include "base/memory.h"
 #include "format/reader.h"
+
+/* array_reserve() that sets r->no_memory on OOM. */
+static inline bool reader_reserve(struct reader *r, void *list, uint32_t n, uint32_t *cap, size_t size)
+{
+	const bool fits = array_reserve(list, n, cap, size);
+
+	r->no_memory |= !fits;
+	return fits;
+}
 
 /* ---- findings that an input may have in each record ---- */
 

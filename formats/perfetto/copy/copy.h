@@ -170,8 +170,8 @@ struct pfc_change {
 	bool set_time; /* the timestamp becomes `time`, in the trace's clock, also for events with deltas */
 	uint64_t time;
 	uint32_t time_clock; /* clock id of the timestamp; 0: not written */
-	struct pfc_moved
-	    *moves; /* of a snapshot: the trace's clock is moved earlier than the others by `moved_by` */
+	/* Of a snapshot: the trace's clock is moved earlier than the others by `moved_by`. */
+	struct pfc_moved *moves;
 	uint64_t moved_by;
 	uint32_t trace_clock, sequence;
 	struct slice name;           /* name to add to the track; p NULL: none */

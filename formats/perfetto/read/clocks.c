@@ -107,35 +107,30 @@ uint32_t pf_trace_clock(struct slice snapshot, uint32_t before)
 static bool check_snapshot(struct pf_state *st, const struct snapshot *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
-		const uint32_t id = s->clocks[i].id;
-		const struct pf_clock *const known = find_clock(&st->clocks, s->clocks[i].key);
-		if (is_scoped(id) && st->packet.sequence == 0) {
+		const struct pf_clock_reading *const c = &s->clocks[i];
+		const struct pf_clock *const known = find_clock(&st->clocks, c->key);
+		uint32_t first = 0;
+		while (s->clocks[first].id != c->id)
+			first++;
+		if (is_scoped(c->id) && st->packet.sequence == 0)
 			pf_report(st, PF_RULE_CLOCK_SCOPED,
-			          "clock %" PRIu32 " in a packet without a sequence", id);
-			return false;
-		}
-		for (uint32_t k = 0; k < i; k++)
-			if (s->clocks[k].id == id) {
-				pf_report(st, PF_RULE_CLOCK_SNAPSHOT, "clock %" PRIu32 " occurs twice", id);
-				return false;
-			}
-		if (s->clocks[i].is_incremental && !is_scoped(id)) {
-			pf_report(st, PF_RULE_CLOCK_SNAPSHOT, "clock %" PRIu32 " is incremental", id);
-			return false;
-		}
-		if (known != NULL && known->unit != s->clocks[i].unit) {
+			          "clock %" PRIu32 " in a packet without a sequence", c->id);
+		else if (first < i)
+			pf_report(st, PF_RULE_CLOCK_SNAPSHOT, "clock %" PRIu32 " occurs twice", c->id);
+		else if (c->is_incremental && !is_scoped(c->id))
+			pf_report(st, PF_RULE_CLOCK_SNAPSHOT, "clock %" PRIu32 " is incremental", c->id);
+		else if (known != NULL && known->unit != c->unit)
 			pf_report(st, PF_RULE_CLOCK_SNAPSHOT,
-			          "clock %" PRIu32 " has a unit of %" PRIu64 " ns after %" PRIu64, id,
-			          s->clocks[i].unit, known->unit);
-			return false;
-		}
-		if (s->clocks[i].time > UINT64_MAX / s->clocks[i].unit) {
+			          "clock %" PRIu32 " has a unit of %" PRIu64 " ns after %" PRIu64, c->id,
+			          c->unit, known->unit);
+		else if (c->time > UINT64_MAX / c->unit)
 			pf_report(st, PF_RULE_CLOCK_SNAPSHOT,
 			          "clock %" PRIu32 " is at %" PRIu64 " units of %" PRIu64
 			          " ns, which exceeds 64 bits",
-			          id, s->clocks[i].time, s->clocks[i].unit);
-			return false;
-		}
+			          c->id, c->time, c->unit);
+		else
+			continue;
+		return false;
 	}
 	return true;
 }
@@ -171,12 +166,8 @@ static void start_deltas(struct pf_state *st, const struct snapshot *s)
 		while (k < q->nclocks && q->clocks[k].id != s->clocks[i].id)
 			k++;
 		if (k == q->nclocks) { /* at most 64 */
-			struct pf_delta_clock *const p = realloc(q->clocks, (k + 1) * sizeof *p);
-			if (p == NULL) {
-				st->r->no_memory = true;
+			if (!reader_reserve(st->r, &q->clocks, k, &q->clocks_cap, sizeof *q->clocks))
 				return;
-			}
-			q->clocks = p;
 			q->clocks[q->nclocks++].id = s->clocks[i].id;
 		}
 		q->clocks[k].unit = s->clocks[i].unit;
@@ -269,10 +260,8 @@ static void add_snapshot(struct pf_state *st, const struct snapshot *s)
 	struct pf_series *const to = enter_clocks(st, s) ? find_series(st, s) : NULL;
 	if (to == NULL || !check_order(st, s, to))
 		return;
-	if (!array_reserve(&to->values, to->n, &to->cap, s->n * sizeof *to->values)) {
-		st->r->no_memory = true;
+	if (!reader_reserve(st->r, &to->values, to->n, &to->cap, s->n * sizeof *to->values))
 		return;
-	}
 	for (uint32_t i = 0; i < s->n; i++)
 		to->values[(size_t)to->n * s->n + i] = s->clocks[i].time * s->clocks[i].unit;
 	to->n++;
@@ -317,8 +306,8 @@ static bool is_target(const struct pf_clocks *c, uint64_t key)
 /* A clock that the search reached. */
 struct reached {
 	uint64_t key;
-	uint32_t before, series; /* before: index of the clock that it was reached from */
-	uint8_t from, to;        /* columns of both clocks in the series */
+	uint32_t before; /* index of the clock that it was reached from */
+	struct pf_path_step step;
 };
 
 #define MAX_REACHED 256U
@@ -335,7 +324,7 @@ static uint32_t reach(struct pf_clocks *c, struct reached *list, uint32_t *n, ui
 		if (clock == NULL || clock->seen == c->searches)
 			continue;
 		clock->seen = c->searches;
-		list[*n] = (struct reached){ s->keys[to], at, series, from, to };
+		list[*n] = (struct reached){ s->keys[to], at, { series, from, to } };
 		(*n)++;
 		if (is_target(c, s->keys[to]))
 			return *n - 1;
@@ -369,11 +358,8 @@ static bool find_path(struct pf_clocks *c, uint64_t key, struct pf_path *path)
 	if (steps == 0 || steps > PF_MAX_PATH)
 		return false;
 	path->n = steps;
-	for (uint32_t i = found; i != 0; i = list[i].before) {
-		path->steps[--steps].series = list[i].series;
-		path->steps[steps].from = list[i].from;
-		path->steps[steps].to = list[i].to;
-	}
+	for (uint32_t i = found; i != 0; i = list[i].before)
+		path->steps[--steps] = list[i].step;
 	return true;
 }
 
@@ -499,12 +485,9 @@ void pf_late_event(struct pf_state *st)
 	const bool any = st->event.kind != PF_NOTHING;
 	const uint32_t more = st->nbefore + st->nafter + st->samples_left;
 
-	if (c->nlate_events == PF_MAX_LATE_EVENTS)
+	if (c->nlate_events == PF_MAX_LATE_EVENTS ||
+	    !reader_reserve(st->r, &c->late_events, c->nlate_events, &c->late_cap, sizeof *c->late_events))
 		return;
-	if (!array_reserve(&c->late_events, c->nlate_events, &c->late_cap, sizeof *c->late_events)) {
-		st->r->no_memory = true;
-		return;
-	}
 	c->late_events[c->nlate_events++] =
 	    (struct pf_late_event){ .key = c->late_key,
 		                    .value = c->late_value,

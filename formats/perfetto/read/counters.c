@@ -95,19 +95,17 @@ static bool read_extra(struct pf_state *st, const struct pf_event *e, const stru
 	struct pf_wire w = pf_wire_on(st->te.s);
 
 	for (uint32_t at = 0; at < st->te.nextra[doubles] && pf_wire_find(&w, tag); at++) {
-		if (of->n == 0) {
-			pf_report(st, PF_RULE_EXTRA_UUIDS, "extra counter values, and no counters");
-			return false;
-		}
-		if (at == of->n) {
-			pf_report(st, PF_RULE_EXTRA_TRACK, "more values than %" PRIu32 " counters", of->n);
-			return false;
-		}
-		const uint64_t uuid = of->uuids[at];
+		const uint64_t uuid = at < of->n ? of->uuids[at] : 0;
 		struct pf_track *const t = uuid != 0 ? counter_track(st, uuid) : NULL;
 		if (t == NULL) {
-			pf_report(st, PF_RULE_EXTRA_TRACK,
-			          "track %" PRIu64 " has an extra value and is not a counter", uuid);
+			if (of->n == 0)
+				pf_report(st, PF_RULE_EXTRA_UUIDS, "extra counter values, and no counters");
+			else if (at == of->n)
+				pf_report(st, PF_RULE_EXTRA_TRACK, "more values than %" PRIu32 " counters",
+				          of->n);
+			else
+				pf_report(st, PF_RULE_EXTRA_TRACK,
+				          "track %" PRIu64 " has an extra value and is not a counter", uuid);
 			return false;
 		}
 		struct pf_event x;

@@ -167,11 +167,8 @@ void pf_decode_legacy(struct pf_legacy *l, struct slice s)
 static inline void add(struct pf_state *st, struct pf_event **list, uint32_t *n, uint32_t *cap,
                        const struct pf_event *e)
 {
-	if (!array_reserve(list, *n, cap, sizeof **list)) {
-		st->r->no_memory = true;
-		return;
-	}
-	(*list)[(*n)++] = *e;
+	if (reader_reserve(st->r, list, *n, cap, sizeof **list))
+		(*list)[(*n)++] = *e;
 }
 
 void pf_add_after(struct pf_state *st, const struct pf_event *e)
@@ -456,32 +453,33 @@ static void read_metadata(struct pf_state *st, struct pf_event *e)
 		pf_name_task(st, e->track, name, text);
 }
 
-/* Requirements of a legacy event on its track: bits of enum pf_needs. */
-static uint8_t needs_of_phase(const struct pf_legacy *l)
-{
-	switch (l->phase) {
-	case 'B':
-	case 'E':
-		return PF_NEEDS_THREAD;
-	case 'X':
-		return PF_NEEDS_THREAD | PF_NEEDS_UNMERGED;
-	case 'i':
-	case 'I':
-		return l->instant_scope == 1 ? 0 : l->instant_scope == 2 ? PF_NEEDS_PROCESS : PF_NEEDS_THREAD;
-	case 's':
-	case 't':
-	case 'f':
-		return PF_NEEDS_UNMERGED;
-	default:
-		return 0;
-	}
-}
+/* What an event of a phase is, and what it requires of its track: bits of enum pf_needs. */
+static const struct legacy_phase {
+	uint8_t kind, needs;
+	bool is_async;
+} phases[128] = {
+	['B'] = { PF_BEGIN, PF_NEEDS_THREAD },
+	['E'] = { PF_END, PF_NEEDS_THREAD },
+	['X'] = { PF_SPAN, PF_NEEDS_THREAD | PF_NEEDS_UNMERGED },
+	['i'] = { PF_INSTANT, PF_NEEDS_THREAD },
+	['I'] = { PF_INSTANT, PF_NEEDS_THREAD },
+	['R'] = { PF_INSTANT },
+	['s'] = { PF_NOTHING, PF_NEEDS_UNMERGED },
+	['t'] = { PF_NOTHING, PF_NEEDS_UNMERGED },
+	['f'] = { PF_NOTHING, PF_NEEDS_UNMERGED },
+	['b'] = { PF_BEGIN, 0, true },
+	['S'] = { PF_BEGIN, 0, true },
+	['e'] = { PF_END, 0, true },
+	['F'] = { PF_END, 0, true },
+	['n'] = { PF_INSTANT, 0, true },
+	['T'] = { PF_INSTANT, 0, true },
+	['p'] = { PF_INSTANT, 0, true },
+};
 
 /* Perfetto drops a legacy event whose track does not meet the requirements; here it is read. */
-static void check_legacy_track(struct pf_state *st, const struct pf_legacy *l, struct pf_track *t)
+static void check_legacy_track(struct pf_state *st, struct pf_track *t, uint8_t needs)
 {
 	const struct pf_sequence *const s = st->sequence;
-	const uint8_t needs = needs_of_phase(l);
 
 	if (t->desc.kind == PF_THREAD || (needs & ~t->has) == 0)
 		return;
@@ -493,16 +491,14 @@ static void check_legacy_track(struct pf_state *st, const struct pf_legacy *l, s
 
 static void read_phase(struct pf_state *st, const struct pf_legacy *l, struct pf_event *e)
 {
-	check_legacy_track(st, l, e->track);
-	switch (l->phase) {
-	case 'B':
-		e->kind = PF_BEGIN;
-		return;
-	case 'E':
-		e->kind = PF_END;
-		return;
-	case 'X':
-		e->kind = PF_SPAN;
+	const struct legacy_phase phase = phases[l->phase >= 0 && l->phase < 128 ? l->phase : 0];
+	const bool is_instant = l->phase == 'i' || l->phase == 'I';
+	const bool of_trace = is_instant && l->instant_scope == 1;
+	const bool of_process = is_instant && l->instant_scope == 2;
+
+	check_legacy_track(st, e->track, of_trace ? 0 : of_process ? PF_NEEDS_PROCESS : phase.needs);
+	e->kind = (enum pf_event_kind)phase.kind;
+	if (l->phase == 'X') {
 		if (l->dur_us < 0) {
 			pf_report(st, PF_RULE_X_NEGATIVE, "a duration of %" PRId64 " us", l->dur_us);
 			e->kind = PF_NOTHING;
@@ -510,42 +506,19 @@ static void read_phase(struct pf_state *st, const struct pf_legacy *l, struct pf
 		e->dur = l->dur_us > INT64_MAX / 1000 ? INT64_MAX : (uint64_t)l->dur_us * 1000;
 		if (e->dur > (uint64_t)INT64_MAX - e->ts)
 			e->dur = (uint64_t)INT64_MAX - e->ts;
-		return;
-	case 'i':
-	case 'I':
-		if (l->instant_scope == 1)
-			e->track = pf_track(st, 0);
-		else if (l->instant_scope == 2 && e->track->final->kind == PF_THREAD)
-			e->track = pf_thread(st, e->track->final->pid, NULL);
-		e->kind = e->track != NULL ? PF_INSTANT : PF_NOTHING;
-		return;
-	case 'R':
-		e->kind = PF_INSTANT;
-		return;
-	case 's':
-	case 't':
-	case 'f':
+	} else if (l->phase == 's' || l->phase == 't' || l->phase == 'f') {
 		read_legacy_flow(st, l, e);
-		return;
-	case 'b':
-	case 'S':
-	case 'e':
-	case 'F':
-	case 'n':
-	case 'T':
-	case 'p':
-		e->track = async_track(st, l, e);
-		e->kind = e->track == NULL                     ? PF_NOTHING
-		          : l->phase == 'b' || l->phase == 'S' ? PF_BEGIN
-		          : l->phase == 'e' || l->phase == 'F' ? PF_END
-		                                               : PF_INSTANT;
-		return;
-	case 'M':
+	} else if (l->phase == 'M') {
 		read_metadata(st, e);
-		return;
-	default:
-		e->kind = PF_NOTHING;
+	} else if (phase.is_async) {
+		e->track = async_track(st, l, e);
+	} else if (of_trace) {
+		e->track = pf_track(st, 0);
+	} else if (of_process && e->track->final->kind == PF_THREAD) {
+		e->track = pf_thread(st, e->track->final->pid, NULL);
 	}
+	if (e->track == NULL)
+		e->kind = PF_NOTHING;
 }
 
 /* ---- states ---- */

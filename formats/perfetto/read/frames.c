@@ -168,10 +168,8 @@ static enum record_status begin_search(struct pf_state *st, struct record *rec)
 static uint64_t field_length(const char *p, const char *end)
 {
 	uint64_t tag = 0, n = 0;
-	const char *const head = pf_varint(p, end, &tag), *const content =
-	                                                      head != NULL && (tag & 7) == PF_BYTES
-	                                                          ? pf_varint(head, end, &n)
-	                                                          : NULL;
+	const char *const head = pf_varint(p, end, &tag);
+	const char *const content = head != NULL && (tag & 7) == PF_BYTES ? pf_varint(head, end, &n) : NULL;
 
 	if (content == NULL)
 		return 0;

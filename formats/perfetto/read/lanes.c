@@ -62,13 +62,12 @@ static const struct track *add_thread(struct pf_state *st, const struct pf_descr
 	const struct track *const above = process != NULL ? pf_model(st, process, slice_of("", 0)) : NULL;
 	const struct slice name =
 	    d->name.n > 0 ? d->name : trace_track_name(trace, false, "thread", (uint64_t)d->tid);
+	const uint64_t id = d->is_unnumbered ? 0 : (uint64_t)d->tid;
 	struct track *const t =
-	    above != NULL && name.p != NULL ? trace_add_thread(trace, above, (uint64_t)d->tid, name) : NULL;
+	    above != NULL && name.p != NULL ? trace_add_thread(trace, above, id, name) : NULL;
 
 	if (t != NULL)
 		t->has_id = !d->is_unnumbered;
-	if (t != NULL && !t->has_id)
-		t->id = 0;
 	return t;
 }
 
@@ -247,10 +246,8 @@ void pf_lane_free(struct pf_state *st, struct pf_track *t)
 {
 	struct pf_group *const g = t->group;
 
-	if (!array_reserve(&g->free, g->nfree, &g->free_cap, sizeof *g->free)) {
-		st->r->no_memory = true;
+	if (!reader_reserve(st->r, &g->free, g->nfree, &g->free_cap, sizeof *g->free))
 		return;
-	}
 	g->free[g->nfree++] = t->lane - 1;
 	t->lane = 0;
 }

@@ -45,11 +45,8 @@ static void defer(struct pf_state *st, struct pf_deferred h)
 		report_on(st, &h);
 		return;
 	}
-	if (!array_reserve(&st->deferred, st->ndeferred, &st->deferred_cap, sizeof *st->deferred)) {
-		st->r->no_memory = true;
-		return;
-	}
-	st->deferred[st->ndeferred++] = h;
+	if (reader_reserve(st->r, &st->deferred, st->ndeferred, &st->deferred_cap, sizeof *st->deferred))
+		st->deferred[st->ndeferred++] = h;
 }
 
 void pf_defer(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
@@ -341,13 +338,9 @@ bool pf_nest(struct pf_state *st, struct pf_event *e)
 
 static void note_flow_end(struct pf_state *st, struct pf_flow_end end)
 {
-	if (end.order >= PF_MAX_FLOWS)
-		return;
-	if (!array_reserve(&st->flow_ends, st->nflow_ends, &st->flow_ends_cap, sizeof *st->flow_ends)) {
-		st->r->no_memory = true;
-		return;
-	}
-	st->flow_ends[st->nflow_ends++] = end;
+	if (end.order < PF_MAX_FLOWS &&
+	    reader_reserve(st->r, &st->flow_ends, st->nflow_ends, &st->flow_ends_cap, sizeof *st->flow_ends))
+		st->flow_ends[st->nflow_ends++] = end;
 }
 
 static int compare_flow_ends(const void *a, const void *b)

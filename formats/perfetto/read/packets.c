@@ -148,65 +148,49 @@ static COLD void read_compressed(struct pf_state *st, const struct pf_packet *k)
 
 /* ---- packets ---- */
 
-static void read_data(struct pf_state *st, const struct pf_packet *k, uint32_t kind, struct slice s)
-{
-	switch (kind) {
-	case PF_packet_track_event:
-		pf_track_event(st, k);
-		break;
-	case PF_packet_track_descriptor:
-		pf_descriptor(st, s);
-		break;
-	case PF_packet_thread_descriptor:
-		pf_old_descriptor(st, s, true);
-		break;
-	case PF_packet_process_descriptor:
-		pf_old_descriptor(st, s, false);
-		break;
-	case PF_packet_process_tree:
-		pf_process_tree(st, s);
-		break;
-	case PF_packet_perf_sample:
-	case PF_packet_streaming_profile_packet:
-	case PF_packet_stack_sample:
-	case PF_packet_profile_packet:
-		pf_sample_packet(st, k);
-		break;
-	case PF_packet_compressed_packets:
-	case PF_packet_zstd_compressed_packets:
-		read_compressed(st, k);
-		break;
-	case PF_packet_trace_attributes:
-		pf_attributes(st, s);
-		break;
-	case PF_packet_trace_uuid:
-		pf_trace_uuid(st, s);
-		break;
-	case PF_packet_extension_descriptor:
-		pf_types_read(st, s);
-		break;
-	default:
-		break;
-	}
-}
+/* Kinds of data for which read_data() reads the whole packet. */
+enum { WHOLE_EVENT = 1, WHOLE_SAMPLE = 2, WHOLE_COMPRESSED = 4 };
 
-/* A bit for events, samples and compressed packets: read_data() reads the whole packet for these. */
 static unsigned reads_packet(uint32_t kind)
 {
 	switch (kind) {
 	case PF_packet_track_event:
-		return 1;
+		return WHOLE_EVENT;
 	case PF_packet_perf_sample:
 	case PF_packet_streaming_profile_packet:
 	case PF_packet_stack_sample:
 	case PF_packet_profile_packet:
-		return 2;
+		return WHOLE_SAMPLE;
 	case PF_packet_compressed_packets:
 	case PF_packet_zstd_compressed_packets:
-		return 4;
+		return WHOLE_COMPRESSED;
 	default:
 		return 0;
 	}
+}
+
+static void read_data(struct pf_state *st, const struct pf_packet *k, uint32_t kind, struct slice s)
+{
+	const unsigned whole = reads_packet(kind);
+
+	if (whole == WHOLE_EVENT)
+		pf_track_event(st, k);
+	else if (whole == WHOLE_SAMPLE)
+		pf_sample_packet(st, k);
+	else if (whole == WHOLE_COMPRESSED)
+		read_compressed(st, k);
+	else if (kind == PF_packet_track_descriptor)
+		pf_descriptor(st, s);
+	else if (kind == PF_packet_thread_descriptor || kind == PF_packet_process_descriptor)
+		pf_old_descriptor(st, s, kind == PF_packet_thread_descriptor);
+	else if (kind == PF_packet_process_tree)
+		pf_process_tree(st, s);
+	else if (kind == PF_packet_trace_attributes)
+		pf_attributes(st, s);
+	else if (kind == PF_packet_trace_uuid)
+		pf_trace_uuid(st, s);
+	else if (kind == PF_packet_extension_descriptor)
+		pf_types_read(st, s);
 }
 
 /* Several data fields in a packet: `data` of TracePacket is no longer a oneof.  The packet is read once for

@@ -280,9 +280,8 @@ static void read_event(struct reader *r, const struct record *rec, struct batch 
 
 	if (rec->role == RECORD_IS_STRUCTURE)
 		return;
-	if (st->is_inner && st->inner_memory != NULL && st->waited == NULL &&
-	    !batch_hold(b, &st->inner_memory->memory))
-		r->no_memory = true;
+	r->no_memory |= st->is_inner && st->inner_memory != NULL && st->waited == NULL &&
+	                !batch_hold(b, &st->inner_memory->memory);
 	e->offset = rec->offset;
 	if (st->waited != NULL) {
 		const struct pf_waiting *const w = st->waited;
@@ -309,8 +308,7 @@ static void read_raw_fields(struct reader *r, const struct record *rec, struct b
 {
 	struct pf_state *const st = r->state;
 
-	if (st->is_inner && st->inner_memory != NULL && !batch_hold(b, &st->inner_memory->memory))
-		r->no_memory = true;
+	r->no_memory |= st->is_inner && st->inner_memory != NULL && !batch_hold(b, &st->inner_memory->memory);
 	pf_raw_fields(st, rec, b, e);
 }
 

@@ -408,22 +408,14 @@ static void read_profile(struct pf_state *st, const struct pf_packet *k)
 
 void pf_sample_packet(struct pf_state *st, const struct pf_packet *k)
 {
-	switch (k->kind) {
-	case PF_packet_perf_sample:
+	if (k->kind == PF_packet_perf_sample)
 		read_perf(st, k);
-		break;
-	case PF_packet_streaming_profile_packet:
+	else if (k->kind == PF_packet_streaming_profile_packet)
 		read_streaming(st, k);
-		break;
-	case PF_packet_stack_sample:
+	else if (k->kind == PF_packet_stack_sample)
 		read_stack_sample(st, k);
-		break;
-	case PF_packet_profile_packet:
+	else if (k->kind == PF_packet_profile_packet)
 		read_profile(st, k);
-		break;
-	default:
-		break;
-	}
 }
 
 /* ---- fields ---- */

@@ -43,20 +43,13 @@
 #define PF_LEAST_WAITING (64U << 20)
 #define PF_MAX_WAITING (1U << 30)
 
+/* clang-format off */
 enum pf_limit {
-	PF_FULL_SEQUENCES = 1,
-	PF_FULL_ENTRIES = 2,
-	PF_FULL_TEXT = 4,
-	PF_FULL_TRACKS = 8,
-	PF_FULL_CLASSES = 16,
-	PF_FULL_CLOCKS = 32,
-	PF_FULL_WAITING = 64,
-	PF_FULL_SUMS = 128,
-	PF_FULL_TYPES = 256,
-	PF_FULL_CATEGORIES = 512,
-	PF_FULL_NAMES = 1024,
-	PF_FULL_ARROWS = 2048,
+	PF_FULL_SEQUENCES = 1, PF_FULL_ENTRIES = 2, PF_FULL_TEXT = 4, PF_FULL_TRACKS = 8,
+	PF_FULL_CLASSES = 16, PF_FULL_CLOCKS = 32, PF_FULL_WAITING = 64, PF_FULL_SUMS = 128,
+	PF_FULL_TYPES = 256, PF_FULL_CATEGORIES = 512, PF_FULL_NAMES = 1024, PF_FULL_ARROWS = 2048,
 };
+/* clang-format on */
 
 /* ---- rules ---- */
 
@@ -156,7 +149,7 @@ struct pf_sequence {
 	bool valid, has_thread, has_base, has_default_track;
 	bool uses_thread;  /* it had events of its thread ... */
 	bool thread_moved; /* ... before a descriptor stated that thread */
-	uint32_t default_clock, nclocks;
+	uint32_t default_clock, nclocks, clocks_cap;
 	uint64_t default_track;
 	uint64_t generation;            /* of the sums of incremental counters */
 	struct pf_extra_of extra_of[2]; /* default of the extra counters: of integers, of doubles */
@@ -166,8 +159,7 @@ struct pf_sequence {
 	uint64_t last;                            /* time of its last event */
 	struct pf_delta_clock *clocks;
 	struct pf_table *tables; /* PF_TABLES; NULL: nothing is interned */
-	struct pf_track
-	    *thread; /* of its events; track 0 before a descriptor states it; NULL: not looked up */
+	struct pf_track *thread; /* of its events; track 0: not described yet; NULL: not looked up */
 };
 
 /* ---- clocks ---- */
@@ -204,14 +196,16 @@ struct pf_late_event {
 #define PF_PATHS 256
 #define PF_MAX_PATH 8 /* series between a clock and that of the trace */
 
+struct pf_path_step {
+	uint32_t series;
+	uint8_t from, to; /* columns */
+};
+
 /* Series that lead from a clock to that of the trace. */
 struct pf_path {
 	uint64_t key;
 	uint32_t version, target, n; /* version: of the clocks; 0: empty slot */
-	struct {
-		uint32_t series;
-		uint8_t from, to; /* columns */
-	} steps[PF_MAX_PATH];
+	struct pf_path_step steps[PF_MAX_PATH];
 };
 
 struct pf_clocks {
@@ -427,9 +421,8 @@ struct pf_legacy {
 /* An end of an arrow, noted by a look-ahead. */
 struct pf_flow_end {
 	uint64_t key, ts, order;
-	const struct pf_track
-	    *dropped; /* track of an event that nesting drops unless it is sorted; or NULL */
-	bool ends;    /* the arrow does not continue */
+	const struct pf_track *dropped; /* NULL, unless nesting drops the event if it is not sorted */
+	bool ends;                      /* the arrow does not continue */
 };
 
 /* ---- types that the trace describes ---- */

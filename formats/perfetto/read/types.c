@@ -26,26 +26,13 @@ enum { DESCRIPTOR_SET = 1 }; /* of ExtensionDescriptor */
 #define REPEATED 3 /* label */
 
 /* Types of fields in descriptor.proto; 0 is that of the values of an enum. */
+/* clang-format off */
 enum {
-	TYPE_DOUBLE = 1,
-	TYPE_FLOAT,
-	TYPE_INT64,
-	TYPE_UINT64,
-	TYPE_INT32,
-	TYPE_FIXED64,
-	TYPE_FIXED32,
-	TYPE_BOOL,
-	TYPE_STRING,
-	TYPE_MESSAGE = 11,
-	TYPE_BYTES,
-	TYPE_UINT32,
-	TYPE_ENUM,
-	TYPE_SFIXED32,
-	TYPE_SFIXED64,
-	TYPE_SINT32,
-	TYPE_SINT64,
-	TYPES,
+	TYPE_DOUBLE = 1, TYPE_FLOAT, TYPE_INT64, TYPE_UINT64, TYPE_INT32, TYPE_FIXED64, TYPE_FIXED32,
+	TYPE_BOOL, TYPE_STRING, TYPE_MESSAGE = 11, TYPE_BYTES, TYPE_UINT32, TYPE_ENUM, TYPE_SFIXED32,
+	TYPE_SFIXED64, TYPE_SINT32, TYPE_SINT64, TYPES,
 };
+/* clang-format on */
 
 static const struct {
 	uint8_t wire, value;

@@ -34,10 +34,8 @@ static void add_part(struct pf_state *st, struct pf_least_times *l)
 		l->shift++;
 		l->last.part >>= 1;
 	}
-	if (array_reserve(&l->list, l->n, &l->cap, sizeof *l->list))
+	if (reader_reserve(st->r, &l->list, l->n, &l->cap, sizeof *l->list))
 		l->list[l->n++] = l->last;
-	else
-		st->r->no_memory = true;
 }
 
 void pf_least_note(struct pf_state *st, struct pf_least_times *l, uint64_t ts)
@@ -178,10 +176,8 @@ void pf_waiting_add(struct pf_state *st, const struct pf_event *x)
 		                                           : share;
 		st->release_at = PF_RELEASE;
 	}
-	if (!array_reserve(&st->waiting, st->nwaiting, &st->waiting_cap, sizeof *st->waiting)) {
-		st->r->no_memory = true;
+	if (!reader_reserve(st->r, &st->waiting, st->nwaiting, &st->waiting_cap, sizeof *st->waiting))
 		return;
-	}
 	if (bytes_waiting(st) > st->max_waiting) {
 		pf_report_limit(st, PF_FULL_WAITING,
 		                "events out of order take more than %" PRIu64
