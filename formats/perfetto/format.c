@@ -11,25 +11,18 @@ const struct rule perfetto_rules[PF_RULE_COUNT + 1] = {
 
 static const char *const suffixes[] = { ".pftrace", ".perfetto-trace", NULL };
 static const char *const dialects[] = { "58", NULL };
-/* Sums of packets that are left out are added to later ones; copy/rewrite.c.
- * JSON is that of CPU profiles. */
+/* Sums of packets that are left out are added to later ones; copy/rewrite.c. JSON is that of CPU profiles. */
+/* clang-format off */
 static const char *const recounted[] = {
-	"timestamp",
-	"timestamp_clock_id",
-	"sequence_flags",
-	"track_event.timestamp_delta_us",
-	"track_event.timestamp_absolute_us",
-	"track_event.thread_time_delta_us",
-	"track_event.thread_instruction_count_delta",
-	"track_event.counter_value",
-	"track_event.double_counter_value",
-	"track_event.extra_counter_values",
-	"track_event.extra_double_counter_values",
-	"track_event.phase",
-	"track_event.legacy_json_value",
-	"streaming_profile_packet.timestamp_delta_us",
-	NULL,
+	"timestamp", "timestamp_clock_id", "sequence_flags",
+	"track_event.timestamp_delta_us", "track_event.timestamp_absolute_us",
+	"track_event.thread_time_delta_us", "track_event.thread_instruction_count_delta",
+	"track_event.counter_value", "track_event.double_counter_value",
+	"track_event.extra_counter_values", "track_event.extra_double_counter_values",
+	"track_event.phase", "track_event.legacy_json_value",
+	"streaming_profile_packet.timestamp_delta_us", NULL,
 };
+/* clang-format on */
 
 const struct format perfetto_format = {
 	.name = "perfetto",

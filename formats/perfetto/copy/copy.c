@@ -635,26 +635,20 @@ static void copy_free(void *state)
 #define EMPTY_PACKET "\x0A\0"
 
 /* Ids of sequences, tracks and arrows. */
+/* clang-format off */
 static const char *const renumbered[] = {
 	"trusted_packet_sequence_id",
 	"track_event.track_uuid",
-	"track_event.extra_counter_track_uuids",
-	"track_event.extra_double_counter_track_uuids",
-	"track_event.flow_ids",
-	"track_event.flow_ids_old",
-	"track_event.terminating_flow_ids",
-	"track_event.terminating_flow_ids_old",
-	"track_event.unscoped_id",
-	"track_event.bind_id",
-	"track_event.local_id",
-	"track_event.global_id",
+	"track_event.extra_counter_track_uuids", "track_event.extra_double_counter_track_uuids",
+	"track_event.flow_ids", "track_event.flow_ids_old",
+	"track_event.terminating_flow_ids", "track_event.terminating_flow_ids_old",
+	"track_event.unscoped_id", "track_event.bind_id", "track_event.local_id", "track_event.global_id",
 	"trace_packet_defaults.track_uuid",
 	"trace_packet_defaults.extra_counter_track_uuids",
 	"trace_packet_defaults.extra_double_counter_track_uuids",
-	"track_descriptor.uuid",
-	"track_descriptor.parent_uuid",
-	NULL,
+	"track_descriptor.uuid", "track_descriptor.parent_uuid", NULL,
 };
+/* clang-format on */
 
 const struct copier_ops perfetto_copier_ops = {
 	.renumbered = renumbered,

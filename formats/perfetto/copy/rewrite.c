@@ -161,64 +161,58 @@ static void put_event(struct text *t, struct slice s, const struct pfc_change *x
 				wire_number(t, PF_event_timestamp_delta_us, 0);
 			else if (!x->set_time)
 				wire_number(t, PF_event_timestamp_delta_us, w.v + (uint64_t)c->delta_us);
-			break;
+			continue;
 		case PF_TAG(PF_event_timestamp_absolute_us, PF_VARINT):
-			if (!x->set_time)
-				put_same(t, &w);
+			if (x->set_time)
+				continue;
 			break;
 		case PF_TAG(PF_event_thread_time_delta_us, PF_VARINT):
 			wire_number(t, PF_event_thread_time_delta_us, w.v + (uint64_t)c->thread_us);
-			break;
+			continue;
 		case PF_TAG(PF_event_thread_instruction_count_delta, PF_VARINT):
 			wire_number(t, PF_event_thread_instruction_count_delta,
 			            w.v + (uint64_t)c->instructions);
-			break;
+			continue;
 		case PF_TAG(PF_event_track_uuid, PF_VARINT):
 		case PF_TAG(PF_event_extra_counter_track_uuids, PF_VARINT):
 		case PF_TAG(PF_event_extra_double_counter_track_uuids, PF_VARINT):
 		case PF_TAG(PF_event_flow_ids_old, PF_VARINT):
 		case PF_TAG(PF_event_terminating_flow_ids_old, PF_VARINT):
-			if (x->renumber != 0)
-				wire_number(t, pf_wire_number(&w), new_id(w.v, x));
-			else
-				put_same(t, &w);
-			break;
+			if (x->renumber == 0)
+				break;
+			wire_number(t, number, new_id(w.v, x));
+			continue;
 		case PF_TAG(PF_event_flow_ids, PF_FIXED64):
 		case PF_TAG(PF_event_terminating_flow_ids, PF_FIXED64):
-			wire_fixed64(t, pf_wire_number(&w), new_id(w.v, x));
-			break;
+			wire_fixed64(t, number, new_id(w.v, x));
+			continue;
 		case PF_TAG(PF_event_legacy_event, PF_BYTES):
-			if (x->renumber != 0 || c->starts)
-				put_message(t, PF_event_legacy_event, pf_wire_slice(&w), put_legacy, x);
-			else
-				put_same(t, &w);
-			break;
+			if (x->renumber == 0 && !c->starts)
+				break;
+			put_message(t, PF_event_legacy_event, pf_wire_slice(&w), put_legacy, x);
+			continue;
 		case PF_TAG(PF_event_counter_value, PF_VARINT):
 		case PF_TAG(PF_event_double_counter_value, PF_FIXED64):
 			if (!c->counters)
-				put_same(t, &w);
-			else if (!has_value)
+				break;
+			if (!has_value)
 				put_counter_value(t, &c->values.value);
 			has_value = true;
-			break;
+			continue;
 		case PF_TAG(PF_event_extra_counter_values, PF_VARINT):
-			if (c->counters && nextra < PFC_EXTRA)
-				wire_number(t, PF_event_extra_counter_values,
-				            (uint64_t)c->values.extra[nextra]);
-			else
-				put_same(t, &w);
-			nextra++;
-			break;
+			if (!c->counters || nextra >= PFC_EXTRA)
+				break;
+			wire_number(t, number, (uint64_t)c->values.extra[nextra++]);
+			continue;
 		case PF_TAG(PF_event_extra_double_counter_values, PF_FIXED64):
-			if (c->counters && nreal < PFC_EXTRA)
-				wire_double(t, PF_event_extra_double_counter_values, c->values.real[nreal]);
-			else
-				put_same(t, &w);
-			nreal++;
-			break;
+			if (!c->counters || nreal >= PFC_EXTRA)
+				break;
+			wire_double(t, number, c->values.real[nreal++]);
+			continue;
 		default:
-			put_same(t, &w);
+			break;
 		}
+		put_same(t, &w);
 	}
 	put_rest(t, &w);
 	wire_close(t, start);
@@ -425,53 +419,49 @@ void pfc_write(struct text *t, const struct pfc_packet *k, const struct pfc_chan
 			else if (!has_time)
 				put_time(t, x);
 			has_time = true;
-			break;
+			continue;
 		case PF_TAG(PF_packet_timestamp_clock_id, PF_VARINT):
-			if (!x->set_time)
-				put_same(t, &w);
+			if (x->set_time)
+				continue;
 			break;
 		case PF_TAG(PF_packet_trusted_packet_sequence_id, PF_VARINT):
-			if (x->renumber != 0)
-				wire_number(t, PF_packet_trusted_packet_sequence_id,
-				            pfc_new_sequence((uint32_t)w.v, x->renumber));
-			else
-				put_same(t, &w);
-			break;
+			if (x->renumber == 0)
+				break;
+			wire_number(t, number, pfc_new_sequence((uint32_t)w.v, x->renumber));
+			continue;
 		case PF_TAG(PF_packet_sequence_flags, PF_VARINT):
 			if (!x->strip)
-				put_same(t, &w);
-			else if ((w.v & ~(uint64_t)PF_NEEDS) != 0)
+				break;
+			if ((w.v & ~(uint64_t)PF_NEEDS) != 0)
 				wire_number(t, PF_packet_sequence_flags, w.v & ~(uint64_t)PF_NEEDS);
-			break;
+			continue;
 		case PF_TAG(PF_packet_track_event, PF_BYTES):
 			put_event(t, pf_wire_slice(&w), x);
-			break;
+			continue;
 		case PF_TAG(PF_packet_trace_packet_defaults, PF_BYTES):
-			if (x->renumber != 0)
-				put_message(t, PF_packet_trace_packet_defaults, pf_wire_slice(&w),
-				            put_defaults, x);
-			else
-				put_same(t, &w);
-			break;
+			if (x->renumber == 0)
+				break;
+			put_message(t, number, pf_wire_slice(&w), put_defaults, x);
+			continue;
 		case PF_TAG(PF_packet_track_descriptor, PF_BYTES):
 			at = wire_open(t, PF_packet_track_descriptor);
 			put_fields(t, pf_wire_slice(&w), put_descriptor, x);
 			if (x->name.p != NULL)
 				wire_slice(t, PF_descriptor_name, x->name);
 			wire_close(t, at);
-			break;
+			continue;
 		case PF_TAG(PF_packet_streaming_profile_packet, PF_BYTES):
 			put_streaming(t, pf_wire_slice(&w), x);
-			break;
+			continue;
 		case PF_TAG(PF_packet_clock_snapshot, PF_BYTES):
-			if (x->moves != NULL)
-				put_snapshot(t, pf_wire_slice(&w), x);
-			else
-				put_same(t, &w);
-			break;
+			if (x->moves == NULL)
+				break;
+			put_snapshot(t, pf_wire_slice(&w), x);
+			continue;
 		default:
-			put_same(t, &w);
+			break;
 		}
+		put_same(t, &w);
 	}
 	if (!has_time)
 		put_time(t, x);

@@ -33,23 +33,14 @@ enum { PF_CLEARED = 1, PF_NEEDS = 2 };                   /* sequence_flags */
 enum { PF_MERGE_NAME = 1, PF_MERGE_NONE, PF_MERGE_KEY }; /* sibling_merge_behavior */
 enum { PF_ORDER_EXPLICIT = 1 };                          /* process_ordering, thread_ordering */
 enum { PF_UNIT_NS = 1, PF_UNIT_COUNT, PF_UNIT_BYTES };   /* unit of a CounterDescriptor */
-enum {
-	PF_EVENT_NONE,
-	PF_EVENT_BEGIN,
-	PF_EVENT_END,
-	PF_EVENT_INSTANT,
-	PF_EVENT_COUNTER,
-	PF_EVENT_STATE
-}; /* type of a TrackEvent */
-enum {
-	PF_REALTIME = 1,
-	PF_MONOTONIC = 3,
-	PF_MONOTONIC_COARSE = 4,
-	PF_BOOTTIME = 6,
-	PF_TRACE_FILE = 11
-}; /* clocks */
-
 /* clang-format off */
+enum { /* type of a TrackEvent */
+	PF_EVENT_NONE, PF_EVENT_BEGIN, PF_EVENT_END, PF_EVENT_INSTANT, PF_EVENT_COUNTER, PF_EVENT_STATE
+};
+enum { /* clocks */
+	PF_REALTIME = 1, PF_MONOTONIC = 3, PF_MONOTONIC_COARSE = 4, PF_BOOTTIME = 6, PF_TRACE_FILE = 11
+};
+
 enum pf_type {
 	PF_TYPE_BOOL, PF_TYPE_ENUM, PF_TYPE_U32, PF_TYPE_I32, PF_TYPE_U64, PF_TYPE_I64, /* varints */
 	PF_TYPE_FIXED64, PF_TYPE_DOUBLE,
