@@ -109,18 +109,11 @@ uint64_t chrome_bound_number(struct chrome_reading *st)
 
 /* ---- the window ---- */
 
+/* clang-format off */
 enum chrome_end_kind {
-	END_B,
-	END_E,
-	END_ASYNC_B,
-	END_ASYNC_E,
-	END_S,
-	END_F,
-	END_OUT,
-	END_STEP,
-	END_IN,
-	END_KINDS
+	END_B, END_E, END_ASYNC_B, END_ASYNC_E, END_S, END_F, END_OUT, END_STEP, END_IN, END_KINDS
 };
+/* clang-format on */
 
 static const char end_letters[] = "BEbeSFstf"; /* ph, by enum chrome_end_kind */
 
@@ -173,10 +166,8 @@ static void push_open(struct chrome_reading *st, const struct chrome_end *end)
 		    "more than 262,144 spans and arrows are open: the others are not checked");
 		return;
 	}
-	if (i == 0 && !array_reserve(&st->open, st->nopen, &st->open_cap, sizeof *st->open)) {
-		st->r->no_memory = true;
+	if (i == 0 && !reader_reserve(st->r, &st->open, st->nopen, &st->open_cap, sizeof *st->open))
 		return;
-	}
 	if (i != 0)
 		st->free_open = st->open[i - 1].next;
 	else

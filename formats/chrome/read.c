@@ -371,21 +371,11 @@ static struct slice compact(struct arena *a, struct slice s)
 
 struct value chrome_read_value(struct arena *a, const struct json_token *t)
 {
-	switch (t->kind) {
-	case JSON_ABSENT:
-	case JSON_UINT:
-	case JSON_INT:
-	case JSON_NUMBER:
-	case JSON_TRUE:
-	case JSON_FALSE:
-	case JSON_NULL:
-		return value_of_json(t);
-	case JSON_OBJECT:
-	case JSON_ARRAY:
-		return value_json(compact(a, json_token_text(t)));
-	default:
+	if (json_is_string(t->kind))
 		return value_string(chrome_text(a, t));
-	}
+	if (t->kind == JSON_OBJECT || t->kind == JSON_ARRAY)
+		return value_json(compact(a, json_token_text(t)));
+	return value_of_json(t);
 }
 
 #define COMPARED 64 /* latest fields whose names are compared: linear time for any number of fields */

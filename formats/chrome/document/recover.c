@@ -123,10 +123,8 @@ static void add_decision(struct recovery *rc, const char *to, const char *text, 
 	d.text = n;
 	if (d.length == 0 && n == 0)
 		return;
-	if (!array_reserve(&s->decisions, s->ndecisions, &s->decisions_cap, sizeof *s->decisions)) {
-		rc->r->no_memory = true;
+	if (!reader_reserve(rc->r, &s->decisions, s->ndecisions, &s->decisions_cap, sizeof *s->decisions))
 		return;
-	}
 	text_add(&s->waiting, text, n);
 	rc->r->no_memory |= s->waiting.failed;
 	struct decision *const last =
