@@ -15,20 +15,11 @@
 /* Returns the members that identify a line of this type. */
 static uint64_t signature(enum ndjson_type type)
 {
-	switch (type) {
-	case NDJSON_TYPES:
-		return 0;
-	case NDJSON_TRACE:
-		return HAS(TYPE) | HAS(VERSION);
-	case NDJSON_TRACK:
-		return HAS(TYPE) | HAS(INDEX) | HAS(KIND);
-	case NDJSON_CLASS:
-		return HAS(TYPE) | HAS(INDEX) | HAS(CATEGORY);
-	case NDJSON_TRACE_END:
-		return HAS(TYPE) | HAS(RECORDS) | HAS(LOSSES);
-	default:
-		return HAS(KIND) | HAS(TS) | HAS(CLASS) | HAS(CATEGORY) | HAS(OFFSET);
-	}
+	return type == NDJSON_TRACE       ? HAS(TYPE) | HAS(VERSION)
+	       : type == NDJSON_TRACK     ? HAS(TYPE) | HAS(INDEX) | HAS(KIND)
+	       : type == NDJSON_CLASS     ? HAS(TYPE) | HAS(INDEX) | HAS(CATEGORY)
+	       : type == NDJSON_TRACE_END ? HAS(TYPE) | HAS(RECORDS) | HAS(LOSSES)
+	                                  : HAS(KIND) | HAS(TS) | HAS(CLASS) | HAS(CATEGORY) | HAS(OFFSET);
 }
 
 /* Adds the member to `seen`, and sets *type if it is `type` or `kind`. */

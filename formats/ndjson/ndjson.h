@@ -45,21 +45,13 @@ extern const struct reader_ops ndjson_reader_ops;
 #define NDJSON_MAX_VALUES 63 /* nesting of values, as in other readers */
 
 /* Types of lines. */
+/* clang-format off */
 enum ndjson_type {
-	NDJSON_SPAN,
-	NDJSON_BEGIN,
-	NDJSON_END,
-	NDJSON_INSTANT,
-	NDJSON_COUNTER,
-	NDJSON_FLOW_OUT,
-	NDJSON_FLOW_IN,
-	NDJSON_STRUCTURE, /* up to here equal to enum phase */
-	NDJSON_TRACE,
-	NDJSON_TRACK,
-	NDJSON_CLASS,
-	NDJSON_TRACE_END,
-	NDJSON_TYPES
+	NDJSON_SPAN, NDJSON_BEGIN, NDJSON_END, NDJSON_INSTANT, NDJSON_COUNTER, NDJSON_FLOW_OUT,
+	NDJSON_FLOW_IN, NDJSON_STRUCTURE, /* up to here equal to enum phase */
+	NDJSON_TRACE, NDJSON_TRACK, NDJSON_CLASS, NDJSON_TRACE_END, NDJSON_TYPES
 };
+/* clang-format on */
 
 enum ndjson_member {
 #define MEMBER(name, text, kinds) NDJSON_M_##name,

@@ -16,10 +16,8 @@ static void add_fault(struct ndjson_reading *st, enum ndjson_rule rule, const ch
 	to->limit |= ndjson_rules[rule].level == LEVEL_LIMIT;
 	if (ndjson_rules[rule].level != LEVEL_ERROR)
 		return;
-	if (!array_reserve(&to->list, to->n, &to->cap, sizeof *to->list)) {
-		st->r->no_memory = true;
+	if (!reader_reserve(st->r, &to->list, to->n, &to->cap, sizeof *to->list))
 		return;
-	}
 	if (to->n == 0)
 		snprintf(to->why, sizeof to->why, "%s", text);
 	to->list[to->n++] = (struct ndjson_fault){ at, rule };
@@ -219,10 +217,8 @@ static const char *read_pairs(struct ndjson_reading *st, const char *p, const ch
 
 	to->n = 0;
 	for (p = json_first(x, p, e, &more); p != NULL && more; p = json_next(x, p, e, '}', &more)) {
-		if (to->n == to->cap && !array_reserve(&to->list, to->n, &to->cap, sizeof *to->list)) {
-			st->r->no_memory = true;
+		if (to->n == to->cap && !reader_reserve(st->r, &to->list, to->n, &to->cap, sizeof *to->list))
 			return NULL;
-		}
 		struct ndjson_pair *const pair = &to->list[to->n++];
 		p = read_key(x, p, e, &pair->name, &pair->name_kind);
 		if (p == NULL)

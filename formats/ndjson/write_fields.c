@@ -107,9 +107,7 @@ struct type {
 	uint8_t fits; /* forms that have this type if it is expected; 0: never expected */
 };
 
-static const struct type types[] = {
-	[VALUE_NONE] = { FORM_OTHER, 0 },
-	[VALUE_BOOL] = { FORM_OTHER, 0 },
+static const struct type types[KIND_OBJECT + 1] = {
 	[VALUE_U8] = { FORM_INTEGER, FORM_INTEGER },
 	[VALUE_U16] = { FORM_INTEGER, FORM_INTEGER },
 	[VALUE_U32] = { FORM_INTEGER, FORM_INTEGER },
@@ -123,12 +121,8 @@ static const struct type types[] = {
 	[VALUE_ADDRESS] = { FORM_TEXT, FORM_TEXT },
 	[VALUE_STRING] = { FORM_TEXT, FORM_TEXT },
 	[VALUE_BYTES] = { FORM_TEXT, FORM_TEXT },
-	[VALUE_LIST] = { FORM_OTHER, 0 },
-	[VALUE_MAP] = { FORM_OTHER, 0 },
-	[VALUE_JSON] = { FORM_OTHER, 0 },
 	[KIND_ESCAPED] = { FORM_TEXT, 0 },
 	[KIND_JSON_TEXT] = { FORM_TEXT, 0 },
-	[KIND_OBJECT] = { FORM_OTHER, 0 },
 };
 
 void ndjson_put_kind(struct text *t, unsigned kind)

@@ -47,16 +47,12 @@ static bool has_fault(const struct ndjson_faults *f, const char *p, const char *
 
 static bool is_mendable(const struct ndjson_faults *f)
 {
-	for (uint32_t i = 0; i < f->n; i++)
-		switch (f->list[i].rule) {
-		case NDJSON_RULE_DUPLICATE_MEMBER:
-		case NDJSON_RULE_WRONG_TYPE:
-		case NDJSON_RULE_OUT_OF_RANGE:
-		case NDJSON_RULE_BAD_VALUE:
-			break;
-		default:
+	for (uint32_t i = 0; i < f->n; i++) {
+		const enum ndjson_rule rule = f->list[i].rule;
+		if (rule != NDJSON_RULE_DUPLICATE_MEMBER && rule != NDJSON_RULE_WRONG_TYPE &&
+		    rule != NDJSON_RULE_OUT_OF_RANGE && rule != NDJSON_RULE_BAD_VALUE)
 			return false;
-		}
+	}
 	return f->n > 0;
 }
 
