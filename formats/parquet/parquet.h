@@ -108,14 +108,7 @@ struct dictionary {
 #define PAGE_BYTES (256U << 10) /* of values; one longer value makes a longer page */
 #define VALUE_MAX (64U << 20)   /* longer values are not written */
 
-enum column_type {
-	COLUMN_I32,
-	COLUMN_I64,
-	COLUMN_F64,
-	COLUMN_BOOL,
-	COLUMN_TEXT,
-	COLUMN_JSON, /* a text */
-};
+enum column_type { COLUMN_I32, COLUMN_I64, COLUMN_F64, COLUMN_BOOL, COLUMN_TEXT, COLUMN_JSON /* a text */ };
 
 /* Cached number of a repeated value in the dictionary of the row group `group`. */
 struct column_known {
@@ -240,24 +233,12 @@ enum parquet_loss {
 extern const struct loss parquet_losses[PARQUET_LOSSES + 1];
 
 /* The columns of each file, in this order; those of --column follow. */
+/* clang-format off */
 enum parquet_column {
-	COL_TS,
-	COL_DUR,
-	COL_KIND,
-	COL_NAME,
-	COL_CATEGORY,
-	COL_PROCESS,
-	COL_PID,
-	COL_THREAD,
-	COL_TID,
-	COL_TRACK,
-	COL_LANE,
-	COL_DEPTH,
-	COL_ID,
-	COL_OFFSET,
-	COL_ARGS,
-	COLS
+	COL_TS, COL_DUR, COL_KIND, COL_NAME, COL_CATEGORY, COL_PROCESS, COL_PID, COL_THREAD, COL_TID,
+	COL_TRACK, COL_LANE, COL_DEPTH, COL_ID, COL_OFFSET, COL_ARGS, COLS
 };
+/* clang-format on */
 
 #define DEPTHS 64               /* depths with a cached number */
 #define GROUP_ROWS (1U << 17)   /* of a row group */

@@ -39,19 +39,12 @@ struct sqlite_files {
 
 /* ---- tables.c ---- */
 
+/* clang-format off */
 enum sqlite_table {
-	TABLE_META,
-	TABLE_LOSS,
-	TABLE_STRING,
-	TABLE_PROCESS,
-	TABLE_THREAD,
-	TABLE_SPAN,
-	TABLE_INSTANT,
-	TABLE_COUNTER,
-	TABLE_FLOW,
-	TABLE_ARG,
-	TABLES
+	TABLE_META, TABLE_LOSS, TABLE_STRING, TABLE_PROCESS, TABLE_THREAD, TABLE_SPAN, TABLE_INSTANT,
+	TABLE_COUNTER, TABLE_FLOW, TABLE_ARG, TABLES
 };
+/* clang-format on */
 
 /* Rows of large tables are inserted in groups, which is faster. */
 #define SQLITE_ROWS 16
