@@ -489,8 +489,8 @@ const char *chrome_parse_event(struct chrome_record *rec, struct json *json, con
 /* Reports duplicate members of st->rec. */
 void chrome_report_duplicates(struct chrome_reading *st);
 
-/* Reports a finding at a position of the window. */
-void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
+/* Reports a finding at a position of the window.  Returns false. */
+bool chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
     PRINTF(4, 5);
 
 /* Returns the place of a position of the window, for a finding that is reported when the window has moved. */

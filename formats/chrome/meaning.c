@@ -463,23 +463,18 @@ static bool check_members(struct chrome_reading *st)
 	const struct json_token *const ph = &rec->of[CHROME_PH];
 	struct quoted q;
 
-	if (ph->kind == JSON_ABSENT && !chrome_is_sample(st)) {
-		chrome_report(st, CHROME_RULE_NOT_AN_EVENT, rec->p, "the object has no ph");
-		return false;
-	}
+	if (ph->kind == JSON_ABSENT && !chrome_is_sample(st))
+		return chrome_report(st, CHROME_RULE_NOT_AN_EVENT, rec->p, "the object has no ph");
 	if (!chrome_phase_known(rec->ph) && !chrome_is_sample(st)) {
-		chrome_report(st, CHROME_RULE_UNKNOWN_PHASE, ph->p, "ph is %s",
-		              quoted(&q, json_token_text(ph)));
-		return false;
+		return chrome_report(st, CHROME_RULE_UNKNOWN_PHASE, ph->p, "ph is %s",
+		                     quoted(&q, json_token_text(ph)));
 	}
 	if (rec->ph == 'M')
 		return true;
 	chrome_read_times(st);
-	if (!rec->has_ts) {
-		chrome_report(st, CHROME_RULE_MISSING_FIELD, rec->p, "the %s %c has no ts; left out",
-		              chrome_is_sample(st) ? "sample, read as ph" : "event of ph", rec->ph);
-		return false;
-	}
+	if (!rec->has_ts)
+		return chrome_report(st, CHROME_RULE_MISSING_FIELD, rec->p, "the %s %c has no ts; left out",
+		                     chrome_is_sample(st) ? "sample, read as ph" : "event of ph", rec->ph);
 	if (rec->of[CHROME_PID].kind == JSON_ABSENT && !chrome_is_sample(st))
 		chrome_report(st, CHROME_RULE_MISSING_FIELD, rec->p, "the event has no pid; read as 0");
 	if (rec->of[CHROME_TID].kind == JSON_ABSENT && strchr("BEXstf", rec->ph) != NULL)

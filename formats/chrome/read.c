@@ -42,18 +42,19 @@ struct finding_place chrome_place(struct chrome_reading *st, const char *at)
 		                       .record = st->r->records + (st->where == CHROME_IN_EVENTS) };
 }
 
-void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
+bool chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
 {
 	char text[600];
 	va_list ap;
 
 	if (st->r->findings == NULL)
-		return;
+		return false;
 	const struct finding_place place = chrome_place(st, at);
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	finding_add_line(st->r->findings, &chrome_rules[rule], place, "%s", text);
+	return false;
 }
 
 void chrome_report_long(struct chrome_reading *st, const char *at)
@@ -293,11 +294,9 @@ static bool read_time(struct chrome_reading *st, enum chrome_member m, const cha
 		else
 			kind = JSON_STRING;
 	}
-	if (kind != JSON_UINT && kind != JSON_INT && kind != JSON_NUMBER) {
-		chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s, expected a number", name,
-		              quoted(&q, s));
-		return false;
-	}
+	if (kind != JSON_UINT && kind != JSON_INT && kind != JSON_NUMBER)
+		return chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s, expected a number", name,
+		                     quoted(&q, s));
 	const bool minus = s.n > 0 && *s.p == '-';
 	const uint64_t zero = st->r->trace->zero_ns, max = m == CHROME_DUR ? max_dur(st) : max_time(st);
 	if (!parse_usec(s.p + minus, s.p + s.n, max, time))

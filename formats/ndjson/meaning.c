@@ -36,9 +36,8 @@ static bool read_number(struct ndjson_reading *st, enum ndjson_member m, uint64_
 
 	if (ndjson_get_number(&st->line, m, max, v))
 		return true;
-	ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, t->p, "%s is %s, at most %" PRIu64 " can be",
-	              ndjson_member_names[m], ndjson_quoted(&q, t), max);
-	return false;
+	return ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, t->p, "%s is %s, at most %" PRIu64 " can be",
+	                     ndjson_member_names[m], ndjson_quoted(&q, t), max);
 }
 
 static bool is_text(struct ndjson_reading *st, enum ndjson_member m, const char *name)
@@ -198,9 +197,9 @@ bool ndjson_check_version(struct ndjson_reading *st)
 
 	if (ndjson_get_number(&st->line, NDJSON_M_VERSION, UINT64_MAX, &v) && v == NDJSON_VERSION)
 		return true;
-	ndjson_report(st, NDJSON_RULE_VERSION, version->p, "version is %s, this program reads %d",
-	              quoted(&q, slice_of(version->p, (size_t)(version->end - version->p))), NDJSON_VERSION);
-	return false;
+	return ndjson_report(st, NDJSON_RULE_VERSION, version->p, "version is %s, this program reads %d",
+	                     quoted(&q, slice_of(version->p, (size_t)(version->end - version->p))),
+	                     NDJSON_VERSION);
 }
 
 bool ndjson_read_trace(struct ndjson_reading *st)
@@ -259,9 +258,8 @@ bool ndjson_read_track(struct ndjson_reading *st)
 	if (process) {
 		check_process(st);
 	} else if (!is_text(st, NDJSON_M_KIND, "thread")) {
-		ndjson_report(st, NDJSON_RULE_BAD_VALUE, line->of[NDJSON_M_KIND].p,
-		              "kind is neither process nor thread");
-		return false;
+		return ndjson_report(st, NDJSON_RULE_BAD_VALUE, line->of[NDJSON_M_KIND].p,
+		                     "kind is neither process nor thread");
 	} else if ((above = get_parent(st)) == NULL) {
 		return false;
 	}
@@ -338,11 +336,9 @@ static bool read_class_field(struct ndjson_reading *st, const struct json_token 
 	uint64_t size = 0;
 
 	if (!read_field_tokens(field, &t) ||
-	    (t.size.p != NULL && (!ndjson_magnitude(&t.size, &size) || size > UINT32_MAX))) {
-		ndjson_report(st, NDJSON_RULE_BAD_VALUE, field->p,
-		              "a field of a class is an object with name and type");
-		return false;
-	}
+	    (t.size.p != NULL && (!ndjson_magnitude(&t.size, &size) || size > UINT32_MAX)))
+		return ndjson_report(st, NDJSON_RULE_BAD_VALUE, field->p,
+		                     "a field of a class is an object with name and type");
 	const struct json_token *const escaped = t.escaped.p != NULL ? &t.escaped : NULL;
 	const struct slice name = unescape_text(st, &t.name, escaped, "name", &st->scratch);
 	const struct slice type = unescape_text(st, &t.type, escaped, "type", &st->scratch);
@@ -408,11 +404,10 @@ static bool read_time(struct ndjson_reading *st, uint64_t *ts)
 		if (!read_number(st, NDJSON_M_TS, ndjson_last_time(st) - zero, ts))
 			return false;
 	} else if (!ndjson_magnitude(t, ts) || *ts > zero) {
-		ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, t->p,
-		              "ts_ns is %s, at least %s%" PRIu64 " can be%s", ndjson_quoted(&q, t),
-		              zero > 0 ? "-" : "", zero,
-		              zero > 0 ? "" : " where the first line lacks \"signed\":true");
-		return false;
+		return ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, t->p,
+		                     "ts_ns is %s, at least %s%" PRIu64 " can be%s", ndjson_quoted(&q, t),
+		                     zero > 0 ? "-" : "", zero,
+		                     zero > 0 ? "" : " where the first line lacks \"signed\":true");
 	} else {
 		*ts = -*ts;
 	}
@@ -600,10 +595,9 @@ static bool read_rebased_by(struct ndjson_reading *st, int128 *by)
 			return false;
 	} else if (!ndjson_magnitude(t, &v) || v > INT64_MAX) {
 		struct quoted q;
-		ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, t->p,
-		              "rebased_by_ns is %s, at least -%" PRId64 " can be", ndjson_quoted(&q, t),
-		              INT64_MAX);
-		return false;
+		return ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, t->p,
+		                     "rebased_by_ns is %s, at least -%" PRId64 " can be",
+		                     ndjson_quoted(&q, t), INT64_MAX);
 	}
 	*by = t->kind == JSON_INT ? -(int128)v : (int128)v;
 	return true;

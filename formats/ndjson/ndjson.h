@@ -208,8 +208,8 @@ bool ndjson_parse_line(struct ndjson_reading *st, const char *p, const char *end
 /* Applies the parsed line.  Returns false after a finding or on OOM. */
 bool ndjson_read_by_type(struct ndjson_reading *st);
 
-/* Reports a finding at a position of the current line. */
-void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, const char *fmt, ...)
+/* Reports a finding at a position of the current line.  Returns false. */
+bool ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, const char *fmt, ...)
     PRINTF(4, 5);
 
 /* Returns the start of a value for a message. */

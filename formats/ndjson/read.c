@@ -23,14 +23,14 @@ static void add_fault(struct ndjson_reading *st, enum ndjson_rule rule, const ch
 	to->list[to->n++] = (struct ndjson_fault){ at, rule };
 }
 
-void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, const char *fmt, ...)
+bool ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, const char *fmt, ...)
 {
 	const struct input *const in = st->r->in;
 	char text[NDJSON_MESSAGE] = "";
 	va_list ap;
 
 	if (st->r->findings == NULL && st->faults == NULL)
-		return;
+		return false;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
@@ -45,6 +45,7 @@ void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char 
 		                                         .column = (uint64_t)(at - in->p) + st->before + 1,
 		                                         .record = st->r->records + 1 },
 		                 "%s", text);
+	return false;
 }
 
 const char *ndjson_quoted(struct quoted *q, const struct json_token *t)
@@ -340,9 +341,8 @@ static bool report_flaw(struct ndjson_reading *st)
 	};
 	const struct json_flaw_at *const f = &st->json.flaws[0];
 
-	ndjson_report(st, f->kind == JSON_FLAW_UTF8 ? NDJSON_RULE_INVALID_UTF8 : NDJSON_RULE_NOT_JSON, f->at,
-	              "%s", texts[f->kind]);
-	return false;
+	return ndjson_report(st, f->kind == JSON_FLAW_UTF8 ? NDJSON_RULE_INVALID_UTF8 : NDJSON_RULE_NOT_JSON,
+	                     f->at, "%s", texts[f->kind]);
 }
 
 enum ndjson_type ndjson_find_type(struct slice name, bool of_event)
@@ -365,10 +365,8 @@ static bool find_type(struct ndjson_reading *st)
 	const struct json_token *const t = &line->of[is_event ? NDJSON_M_KIND : NDJSON_M_TYPE];
 	struct quoted q;
 
-	if (is_event && !ndjson_has(line, NDJSON_M_KIND)) {
-		ndjson_report(st, NDJSON_RULE_MISSING_MEMBER, line->p, "kind or type is missing");
-		return false;
-	}
+	if (is_event && !ndjson_has(line, NDJSON_M_KIND))
+		return ndjson_report(st, NDJSON_RULE_MISSING_MEMBER, line->p, "kind or type is missing");
 	if (!json_is_string(t->kind))
 		return true; /* line->mistyped is reported by the caller */
 	const struct slice name = json_token_text(t);
@@ -377,9 +375,8 @@ static bool find_type(struct ndjson_reading *st)
 	line->step = line->type == NDJSON_FLOW_IN && slice_is(name, "flow_step");
 	if (line->type != NDJSON_TYPES)
 		return true;
-	ndjson_report(st, NDJSON_RULE_UNKNOWN_TYPE, t->p, "%s is %s", is_event ? "kind" : "type",
-	              quoted(&q, name));
-	return false;
+	return ndjson_report(st, NDJSON_RULE_UNKNOWN_TYPE, t->p, "%s is %s", is_event ? "kind" : "type",
+	                     quoted(&q, name));
 }
 
 static bool check_members(struct ndjson_reading *st)
@@ -389,11 +386,9 @@ static bool check_members(struct ndjson_reading *st)
 	               extra = line->seen & ~(must | type_members[line->type].may);
 
 	for (unsigned m = 0; m < NDJSON_MEMBERS && (must & ~line->seen) != 0; m++)
-		if ((must >> m & 1) != 0 && !ndjson_has(line, m)) {
-			ndjson_report(st, NDJSON_RULE_MISSING_MEMBER, line->p, "a line of %s lacks %s",
-			              ndjson_type_names[line->type], ndjson_member_names[m]);
-			return false;
-		}
+		if ((must >> m & 1) != 0 && !ndjson_has(line, m))
+			return ndjson_report(st, NDJSON_RULE_MISSING_MEMBER, line->p, "a line of %s lacks %s",
+			                     ndjson_type_names[line->type], ndjson_member_names[m]);
 	for (unsigned m = 0; m < NDJSON_MEMBERS && extra != 0; m++)
 		if ((extra >> m & 1) != 0) {
 			ndjson_report(st, NDJSON_RULE_UNKNOWN_MEMBER, line->of[m].p, "a line of %s has %s",
@@ -440,9 +435,8 @@ bool ndjson_check_object(struct ndjson_reading *st)
 		return false;
 	if (line->mistyped != NULL) {
 		const struct json_token *const t = &line->of[line->mistyped_member];
-		ndjson_report(st, NDJSON_RULE_WRONG_TYPE, line->mistyped, "%s is %s, of another type",
-		              ndjson_member_names[line->mistyped_member], ndjson_quoted(&q, t));
-		return false;
+		return ndjson_report(st, NDJSON_RULE_WRONG_TYPE, line->mistyped, "%s is %s, of another type",
+		                     ndjson_member_names[line->mistyped_member], ndjson_quoted(&q, t));
 	}
 	return check_members(st);
 }
@@ -516,13 +510,11 @@ static uint64_t without_feed(const char *p, const char *end)
 
 bool ndjson_read_by_type(struct ndjson_reading *st)
 {
-	if (st->has_end || (st->line.type == NDJSON_TRACE && (st->has_trace || st->number > 1))) {
-		ndjson_report(st, NDJSON_RULE_UNEXPECTED_LINE, st->line.p,
-		              st->has_end ? "a line of type %s after the last one"
-		                          : "a second line of type %s",
-		              ndjson_type_names[st->line.type]);
-		return false;
-	}
+	if (st->has_end || (st->line.type == NDJSON_TRACE && (st->has_trace || st->number > 1)))
+		return ndjson_report(st, NDJSON_RULE_UNEXPECTED_LINE, st->line.p,
+		                     st->has_end ? "a line of type %s after the last one"
+		                                 : "a second line of type %s",
+		                     ndjson_type_names[st->line.type]);
 	switch (st->line.type) {
 	case NDJSON_TRACE:
 		return ndjson_read_trace(st);

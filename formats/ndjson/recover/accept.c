@@ -592,18 +592,14 @@ static bool resolve(struct recovery *rc, const char *p, const char *end)
 
 	if (s->ended || s->over)
 		return true;
-	if (is_out_of_order(s, &st->line, &index) && is_ahead(rc, st->line.type == NDJSON_TRACK, index)) {
-		ndjson_report(st, NDJSON_RULE_INDEX_TWICE, p, "%s %" PRIu64 " is that of a later line",
-		              ndjson_type_names[st->line.type], index);
-		return false;
-	}
+	if (is_out_of_order(s, &st->line, &index) && is_ahead(rc, st->line.type == NDJSON_TRACK, index))
+		return ndjson_report(st, NDJSON_RULE_INDEX_TWICE, p, "%s %" PRIu64 " is that of a later line",
+		                     ndjson_type_names[st->line.type], index);
 	while (next_reference(st, &n, &m, &index))
-		if (is_ahead(rc, m != NDJSON_M_CLASS, index)) {
-			ndjson_report(st, NDJSON_RULE_UNKNOWN_REFERENCE, p,
-			              "%s %" PRIu64 " is that of a later line", ndjson_member_names[m],
-			              index);
-			return false;
-		}
+		if (is_ahead(rc, m != NDJSON_M_CLASS, index))
+			return ndjson_report(st, NDJSON_RULE_UNKNOWN_REFERENCE, p,
+			                     "%s %" PRIu64 " is that of a later line", ndjson_member_names[m],
+			                     index);
 	for (n = 0; next_reference(st, &n, &m, &index);)
 		if (!insert_lost(rc, m, index, p, end))
 			return false;

@@ -113,24 +113,22 @@ static bool check_snapshot(struct pf_state *st, const struct snapshot *s)
 		while (s->clocks[first].id != c->id)
 			first++;
 		if (is_scoped(c->id) && st->packet.sequence == 0)
-			pf_report(st, PF_RULE_CLOCK_SCOPED,
-			          "clock %" PRIu32 " in a packet without a sequence", c->id);
-		else if (first < i)
-			pf_report(st, PF_RULE_CLOCK_SNAPSHOT, "clock %" PRIu32 " occurs twice", c->id);
-		else if (c->is_incremental && !is_scoped(c->id))
-			pf_report(st, PF_RULE_CLOCK_SNAPSHOT, "clock %" PRIu32 " is incremental", c->id);
-		else if (known != NULL && known->unit != c->unit)
-			pf_report(st, PF_RULE_CLOCK_SNAPSHOT,
-			          "clock %" PRIu32 " has a unit of %" PRIu64 " ns after %" PRIu64, c->id,
-			          c->unit, known->unit);
-		else if (c->time > UINT64_MAX / c->unit)
-			pf_report(st, PF_RULE_CLOCK_SNAPSHOT,
-			          "clock %" PRIu32 " is at %" PRIu64 " units of %" PRIu64
-			          " ns, which exceeds 64 bits",
-			          c->id, c->time, c->unit);
-		else
-			continue;
-		return false;
+			return pf_report(st, PF_RULE_CLOCK_SCOPED,
+			                 "clock %" PRIu32 " in a packet without a sequence", c->id);
+		if (first < i)
+			return pf_report(st, PF_RULE_CLOCK_SNAPSHOT, "clock %" PRIu32 " occurs twice", c->id);
+		if (c->is_incremental && !is_scoped(c->id))
+			return pf_report(st, PF_RULE_CLOCK_SNAPSHOT, "clock %" PRIu32 " is incremental",
+			                 c->id);
+		if (known != NULL && known->unit != c->unit)
+			return pf_report(st, PF_RULE_CLOCK_SNAPSHOT,
+			                 "clock %" PRIu32 " has a unit of %" PRIu64 " ns after %" PRIu64,
+			                 c->id, c->unit, known->unit);
+		if (c->time > UINT64_MAX / c->unit)
+			return pf_report(st, PF_RULE_CLOCK_SNAPSHOT,
+			                 "clock %" PRIu32 " is at %" PRIu64 " units of %" PRIu64
+			                 " ns, which exceeds 64 bits",
+			                 c->id, c->time, c->unit);
 	}
 	return true;
 }
@@ -197,9 +195,8 @@ static struct pf_series *add_series(struct pf_state *st, const struct snapshot *
 	for (uint32_t k = 0; k < s->n; k++) {
 		struct pf_clock *const clock = find_clock(c, s->clocks[k].key);
 		added.keys[k] = s->clocks[k].key;
-		added.next[k] = clock != NULL ? clock->series : 0;
-		if (clock != NULL)
-			clock->series = c->nseries + 1;
+		added.next[k] = clock->series;
+		clock->series = c->nseries + 1;
 	}
 	c->version++;
 	c->series[c->nseries] = added;

@@ -95,19 +95,16 @@ static bool read_extra(struct pf_state *st, const struct pf_event *e, const stru
 	struct pf_wire w = pf_wire_on(st->te.s);
 
 	for (uint32_t at = 0; at < st->te.nextra[doubles] && pf_wire_find(&w, tag); at++) {
-		const uint64_t uuid = at < of->n ? of->uuids[at] : 0;
+		if (of->n == 0)
+			return pf_report(st, PF_RULE_EXTRA_UUIDS, "extra counter values, and no counters");
+		if (at == of->n)
+			return pf_report(st, PF_RULE_EXTRA_TRACK, "more values than %" PRIu32 " counters",
+			                 of->n);
+		const uint64_t uuid = of->uuids[at];
 		struct pf_track *const t = uuid != 0 ? counter_track(st, uuid) : NULL;
-		if (t == NULL) {
-			if (of->n == 0)
-				pf_report(st, PF_RULE_EXTRA_UUIDS, "extra counter values, and no counters");
-			else if (at == of->n)
-				pf_report(st, PF_RULE_EXTRA_TRACK, "more values than %" PRIu32 " counters",
-				          of->n);
-			else
-				pf_report(st, PF_RULE_EXTRA_TRACK,
-				          "track %" PRIu64 " has an extra value and is not a counter", uuid);
-			return false;
-		}
+		if (t == NULL)
+			return pf_report(st, PF_RULE_EXTRA_TRACK,
+			                 "track %" PRIu64 " has an extra value and is not a counter", uuid);
 		struct pf_event x;
 		clear_object(&x, sizeof x);
 		x.ts = e->ts;
@@ -123,10 +120,8 @@ bool pf_read_extras(struct pf_state *st, const struct pf_event *e)
 	const struct pf_extra_of *of[2] = { &st->sequence->extra_of[0], &st->sequence->extra_of[1] };
 	struct pf_extra_of own[2];
 
-	if (n[0] + n[1] > PF_MAX_EXTRA) {
-		pf_report(st, PF_RULE_EXTRA_MAX, "%" PRIu32 " extra values, 8 at most", n[0] + n[1]);
-		return false;
-	}
+	if (n[0] + n[1] > PF_MAX_EXTRA)
+		return pf_report(st, PF_RULE_EXTRA_MAX, "%" PRIu32 " extra values, 8 at most", n[0] + n[1]);
 	if (st->te.has_extra_of) {
 		pf_extra_read(st->te.s, own);
 		for (int doubles = 0; doubles < 2; doubles++)
@@ -147,11 +142,9 @@ bool pf_read_thread_time(struct pf_state *st, const struct pf_event *e, struct p
 	struct pf_sequence *const s = st->sequence;
 	struct pf_event x = { .kind = PF_VALUE, .ts = e->ts, .track = t, .is_integer = true };
 
-	if ((te->thread_time == 1 || te->instruction_count == 1) && !s->has_base) {
-		pf_report(st, PF_RULE_DELTA_BASE,
-		          "differences of thread time or instructions without a base");
-		return false;
-	}
+	if ((te->thread_time == 1 || te->instruction_count == 1) && !s->has_base)
+		return pf_report(st, PF_RULE_DELTA_BASE,
+		                 "differences of thread time or instructions without a base");
 	if (te->thread_time != 0) {
 		int64_t us = te->thread_us;
 		if (te->thread_time == 1)

@@ -253,24 +253,20 @@ static bool find_time(struct pf_state *st, const struct pf_packet *k, uint64_t *
 
 	*ts = st->ts;
 	if (te->time == 1) {
-		if (!s->has_base) {
-			pf_report(st, PF_RULE_DELTA_BASE, "a difference of %" PRId64 " us without a base",
-			          te->time_us);
-			return false;
-		}
+		if (!s->has_base)
+			return pf_report(st, PF_RULE_DELTA_BASE,
+			                 "a difference of %" PRId64 " us without a base", te->time_us);
 		s->time_us = pf_saturated_sum(s->time_us, te->time_us);
 		t = pf_legacy_time(st, s->time_us, ts);
 	} else if (te->time == 2) {
 		t = pf_legacy_time(st, te->time_us, ts);
 	} else if (!k->has_timestamp) {
-		pf_report(st, PF_RULE_TIME_MISSING, "neither the packet nor the event has a time");
-		return false;
+		return pf_report(st, PF_RULE_TIME_MISSING, "neither the packet nor the event has a time");
 	}
 	*late = t == PF_TIME_UNKNOWN || t == PF_TIME_NO_PATH;
 	if (t != PF_TIME_RANGE)
 		return true;
-	pf_report(st, PF_RULE_TIME_RANGE, PF_RANGE_TEXT, (int64_t)*ts);
-	return false;
+	return pf_report(st, PF_RULE_TIME_RANGE, PF_RANGE_TEXT, (int64_t)*ts);
 }
 
 /* ---- tracks ---- */
@@ -601,7 +597,7 @@ static void read_event(struct pf_state *st, const struct pf_packet *k)
 	struct pf_sequence *const q = st->sequence;
 	const struct pf_legacy *l = NULL;
 	struct pf_track *of; /* that of the event, before its phase moves it */
-	bool late;
+	bool late = false;
 
 	clear_object(e, sizeof *e); /* PF_NOTHING */
 	st->flow_order = st->flow_next;

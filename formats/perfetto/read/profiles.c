@@ -57,9 +57,8 @@ static bool find_data(struct pf_state *st, struct json_token *data)
 	data->end = json_value(&x, data->p, s.p + s.n, &data->kind);
 	if (data->end != NULL)
 		return *data->p == '{';
-	pf_report(st, PF_RULE_PROFILE_JSON, "byte %zu of the data: %s", (size_t)(x.error.at - s.p),
-	          x.error.why);
-	return false;
+	return pf_report(st, PF_RULE_PROFILE_JSON, "byte %zu of the data: %s", (size_t)(x.error.at - s.p),
+	                 x.error.why);
 }
 
 /* Ids are of a process. */

@@ -10,7 +10,7 @@
 
 /* ---- findings ---- */
 
-void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...)
+bool pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -18,6 +18,7 @@ void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...)
 	va_start(ap, fmt);
 	finding_add_v(st->findings, &perfetto_rules[rule], st->offset, st->ordinal, fmt, ap);
 	va_end(ap);
+	return false;
 }
 
 void pf_report_limit(struct pf_state *st, enum pf_limit which, const char *fmt, ...)

@@ -37,8 +37,8 @@
 
 extern const struct reader_ops perfetto_reader_ops;
 
-/* Reports a finding of the record: its offset is that of the packet. */
-void pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...) COLD PRINTF(3, 4);
+/* Reports a finding of the record: its offset is that of the packet.  Returns false. */
+bool pf_report(struct pf_state *st, enum pf_rule rule, const char *fmt, ...) COLD PRINTF(3, 4);
 
 /* Reports that a table is full, once. */
 void pf_report_limit(struct pf_state *st, enum pf_limit which, const char *fmt, ...) COLD PRINTF(3, 4);

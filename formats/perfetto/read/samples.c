@@ -34,8 +34,7 @@ static bool has_text(struct pf_state *st, const struct pf_sequence *s, enum pf_t
 {
 	if (iid == 0 || entry_of(st, s, table, iid) != NULL)
 		return true;
-	pf_report(st, PF_RULE_STACK_STRING, "text %" PRIu64 " is not defined", iid);
-	return false;
+	return pf_report(st, PF_RULE_STACK_STRING, "text %" PRIu64 " is not defined", iid);
 }
 
 static void parse_frame(struct pf_entry *frame)
@@ -51,19 +50,16 @@ static bool check_frame(struct pf_state *st, const struct pf_sequence *s, uint64
 {
 	struct pf_entry *const frame = entry_of(st, s, PF_FRAMES, iid);
 
-	if (frame == NULL) {
-		pf_report(st, PF_RULE_STACK_FRAME, "frame %" PRIu64 " is not defined", iid);
-		return false;
-	}
+	if (frame == NULL)
+		return pf_report(st, PF_RULE_STACK_FRAME, "frame %" PRIu64 " is not defined", iid);
 	if (frame->is_checked)
 		return true;
 	parse_frame(frame);
 	const struct pf_entry *const mapping = entry_of(st, s, PF_MAPPINGS, frame->mapping);
-	if (frame->mapping != 0 && mapping == NULL) {
-		pf_report(st, PF_RULE_STACK_MAPPING,
-		          "mapping %" PRIu64 " of frame %" PRIu64 " is not defined", frame->mapping, iid);
-		return false;
-	}
+	if (frame->mapping != 0 && mapping == NULL)
+		return pf_report(st, PF_RULE_STACK_MAPPING,
+		                 "mapping %" PRIu64 " of frame %" PRIu64 " is not defined", frame->mapping,
+		                 iid);
 	frame->is_checked =
 	    has_text(st, s, PF_FUNCTIONS, frame->function) &&
 	    (mapping == NULL || has_text(st, s, PF_BUILD_IDS, pf_number(mapping->text, PF_mapping_build_id)));

@@ -228,18 +228,16 @@ static bool check_descriptor(struct pf_state *st, const struct descriptor *x)
 	const struct task *const n = &x->task;
 
 	if (!x->has_uuid)
-		pf_report(st, PF_RULE_TD_UUID, "a track descriptor without uuid");
-	else if (x->desc.kind == PF_THREAD && (!n->has_pid || !n->has_tid))
-		pf_report(st, PF_RULE_TD_THREAD, "track %" PRIu64 ": a thread without %s", x->uuid,
-		          n->has_pid ? "tid" : "pid");
-	else if (x->desc.kind == PF_PROCESS && !n->has_pid)
-		pf_report(st, PF_RULE_TD_PROCESS, "track %" PRIu64 ": a process without pid", x->uuid);
-	else if (x->ordering < 0 || x->ordering > 3)
-		pf_report(st, PF_RULE_TD_ORDER, "track %" PRIu64 ": no child_ordering is %" PRId32, x->uuid,
-		          x->ordering);
-	else
-		return true;
-	return false;
+		return pf_report(st, PF_RULE_TD_UUID, "a track descriptor without uuid");
+	if (x->desc.kind == PF_THREAD && (!n->has_pid || !n->has_tid))
+		return pf_report(st, PF_RULE_TD_THREAD, "track %" PRIu64 ": a thread without %s", x->uuid,
+		                 n->has_pid ? "tid" : "pid");
+	if (x->desc.kind == PF_PROCESS && !n->has_pid)
+		return pf_report(st, PF_RULE_TD_PROCESS, "track %" PRIu64 ": a process without pid", x->uuid);
+	if (x->ordering < 0 || x->ordering > 3)
+		return pf_report(st, PF_RULE_TD_ORDER, "track %" PRIu64 ": no child_ordering is %" PRId32,
+		                 x->uuid, x->ordering);
+	return true;
 }
 
 /* Sets the thread of the sequence and the base of its time differences.  The last thread in the file gets all
