@@ -592,8 +592,7 @@ static bool own_event(struct chrome_reading *st, struct batch *b)
 	if (!st->borrowed)
 		return !st->r->no_memory;
 	const struct slice copy = arena_copy(&b->scratch, slice_of(rec->p, (size_t)(rec->end - rec->p)));
-	st->r->no_memory |= copy.p == NULL;
-	if (copy.p == NULL)
+	if (note_failure(&st->r->no_memory, copy.p == NULL))
 		return false;
 	for (unsigned m = 0; m < CHROME_MEMBERS; m++)
 		if (rec->of[m].kind != JSON_ABSENT) {

@@ -287,10 +287,10 @@ static void put_end(struct chrome_reading *st, const struct chrome_end *end)
 {
 	if (st->order == NULL)
 		st->order = malloc(2 * CHROME_WINDOW * sizeof *st->order);
-	if (st->order == NULL || !array_reserve(&st->ends, st->nends, &st->ends_cap, sizeof *st->ends)) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory,
+	                 st->order == NULL ||
+	                     !array_reserve(&st->ends, st->nends, &st->ends_cap, sizeof *st->ends)))
 		return;
-	}
 	if (end->ts < st->checked_to)
 		chrome_tally(st, CHROME_TALLY_LATE, end->offset);
 	st->ends[st->nends++] = *end;

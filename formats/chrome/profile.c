@@ -137,10 +137,8 @@ static bool begin_file(struct chrome_reading *st, const struct json_token *nodes
 		return false;
 	chrome_set_dialect(st, CHROME_DIALECT_CPUPROFILE); /* the name of the process needs it */
 	const struct cpu_profile p = { .owner = chrome_no_task(st), .zero_ns = st->r->trace->zero_ns };
-	if (p.owner == NULL) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, p.owner == NULL))
 		return true;
-	}
 	if (!cpu_profile_begin(&f->all, p))
 		return st->r->no_memory;
 	f->file = f->all.n;

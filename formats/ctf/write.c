@@ -195,10 +195,8 @@ static const struct ctf_layout *find_layout(struct ctf_state *st, const struct b
 	if (!addable || !charge_layout(st, e, f))
 		return other_layout(st, (enum event_kind)key.kind, chunk, e->offset);
 	struct ctf_layout *const l = (struct ctf_layout *)shapes_add(&st->shapes, sizeof *l, key, hash);
-	if (l == NULL || !ctf_declare_layout(st, l, chunk, e->offset)) {
-		chunk->text.failed = true;
+	if (note_failure(&chunk->text.failed, l == NULL || !ctf_declare_layout(st, l, chunk, e->offset)))
 		return NULL;
-	}
 	return l;
 }
 
@@ -217,8 +215,7 @@ static void put_as_text(struct ctf_state *st, const struct value *v, struct chun
 		text_hex(s, v->p, v->count);
 	else
 		fields_json_value(s, v, &lost);
-	chunk->text.failed |= s->failed;
-	if (s->failed)
+	if (note_failure(&chunk->text.failed, s->failed))
 		return;
 	put_text(&st->packet, slice_of(s->p, s->n), chunk, offset);
 	ctf_lose(chunk, CTF_VALUE_AS_TEXT, offset);
@@ -296,8 +293,7 @@ static void put_fields_as_text(struct ctf_state *st, const struct batch *b, cons
 	text_char(s, '{');
 	fields_json(s, f, e->nfields, &lost);
 	text_char(s, '}');
-	chunk->text.failed |= s->failed;
-	if (s->failed)
+	if (note_failure(&chunk->text.failed, s->failed))
 		return;
 	put_text(&st->packet, slice_of(s->p, s->n), chunk, e->offset);
 	if (e->nfields > 0)

@@ -303,10 +303,9 @@ static void open_pending(struct stack *s, struct chunk *chunk)
 			ledger_add(&chunk->ledger, &losses[FOLDED_OVERLAP], s->pending_offset, 1);
 		const uint32_t node =
 		    find_node(s->tree, parent != NULL ? parent->what : s->root, s->pending[--s->npending]);
-		if (node == UINT32_MAX || !covered_spans_push(&s->open, start, end, node)) {
-			chunk->text.failed = true;
+		if (note_failure(&chunk->text.failed,
+		                 node == UINT32_MAX || !covered_spans_push(&s->open, start, end, node)))
 			return;
-		}
 	}
 }
 
@@ -322,10 +321,9 @@ static void add_pending(struct stack *s, uint64_t start, uint64_t end, uint32_t 
 		ledger_add(&chunk->ledger, &losses[FOLDED_TOO_DEEP], offset, 1);
 		return;
 	}
-	if (!array_reserve(&s->pending, s->npending, &s->pending_cap, sizeof *s->pending)) {
-		chunk->text.failed = true;
+	if (note_failure(&chunk->text.failed,
+	                 !array_reserve(&s->pending, s->npending, &s->pending_cap, sizeof *s->pending)))
 		return;
-	}
 	s->pending[s->npending++] = frame;
 	s->pending_start = start;
 	s->pending_end = end;
@@ -397,10 +395,8 @@ static void count_span(struct folded_writer *st, const struct event *e, struct c
 	const bool left_out = (e->flags & EVENT_LEFT_OUT) != 0;
 	const uint32_t frame = left_out ? FRAME_LEFT_OUT : find_frame(&st->tree, e->name);
 
-	if (frame == UINT32_MAX) {
-		chunk->text.failed = true;
+	if (note_failure(&chunk->text.failed, frame == UINT32_MAX))
 		return;
-	}
 	if (e->name.n > FOLDED_NAME_MAX && !left_out)
 		ledger_add(&chunk->ledger, &losses[FOLDED_NAME_CUT], e->offset, 1);
 	add_pending(&st->stack, start, end, frame, e->offset, (e->flags & EVENT_INNER) != 0, chunk);
@@ -427,10 +423,8 @@ static void count_sample(struct folded_writer *st, const struct batch *b, const 
 		const struct slice name = call_stack_from_root(&stack, i, address);
 		node = find_node(&st->tree, node, find_frame(&st->tree, name));
 	}
-	if (node == UINT32_MAX) {
-		chunk->text.failed = true;
+	if (note_failure(&chunk->text.failed, node == UINT32_MAX))
 		return;
-	}
 	st->tree.nodes[node].self++;
 	if (tree_size(&st->tree) >= FOLDED_TREE_MAX)
 		restart_tree(st, chunk);

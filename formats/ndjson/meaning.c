@@ -134,11 +134,9 @@ static struct ndjson_entry *add_entry(struct ndjson_reading *st, struct ndjson_i
 		k->limited = true;
 		return NULL;
 	}
-	if (!array_reserve(&k->list, k->n, &k->cap, sizeof *k->list) ||
-	    (index != k->n && !table64_put(&k->others, index, k->n))) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, !array_reserve(&k->list, k->n, &k->cap, sizeof *k->list) ||
+	                                        (index != k->n && !table64_put(&k->others, index, k->n))))
 		return NULL;
-	}
 	st->text_bytes += bytes;
 	k->list[k->n] = (struct ndjson_entry){ .index = index };
 	return &k->list[k->n++];
@@ -210,10 +208,8 @@ bool ndjson_read_trace(struct ndjson_reading *st)
 	if (!ndjson_check_version(st))
 		return false;
 	st->origin = arena_zalloc(&trace->arena, 1, sizeof *st->origin);
-	if (st->origin == NULL || !read_facts(st, &st->origin->first)) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, st->origin == NULL || !read_facts(st, &st->origin->first)))
 		return false;
-	}
 	st->raw = is_text(st, NDJSON_M_MODE, "raw");
 	st->origin->rebased = line->of[NDJSON_M_REBASED].kind == JSON_TRUE;
 	trace->clock = st->origin->first.clock;
@@ -363,8 +359,7 @@ static bool read_class_fields(struct ndjson_reading *st, struct class *like)
 		return true;
 	struct json_walk w = json_walk_again(t), all = w;
 	struct class_field *const to = arena_zalloc(&st->scratch, json_walk_rest(&all), sizeof *to);
-	st->r->no_memory |= to == NULL;
-	if (to == NULL)
+	if (note_failure(&st->r->no_memory, to == NULL))
 		return false;
 	while (json_walk_next(&w))
 		if (!read_class_field(st, &w.value, &to[like->nfields++]))
@@ -621,10 +616,9 @@ bool ndjson_read_end(struct ndjson_reading *st)
 	if (st->raw && nread != o.events) /* only raw files have a line for each record */
 		ndjson_report(st, NDJSON_RULE_EVENTS_MISSING, line->of[NDJSON_M_EVENTS].p,
 		              "%" PRIu64 " events were read, %" PRIu64 " were written", nread, o.events);
-	if (!read_facts(st, &o.last) || !read_losses(st, &o) || !read_meta(st)) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory,
+	                 !read_facts(st, &o.last) || !read_losses(st, &o) || !read_meta(st)))
 		return false;
-	}
 	trace_change(trace);
 	if (st->origin != NULL) {
 		o.first = st->origin->first;

@@ -97,8 +97,7 @@ static bool read_entry(struct ndjson_reading *st, const struct json_token *t, st
 	if (!ok || nfields == 0 || to->nnamed == 0)
 		return ok && nfields > 0;
 	struct slice *const kept = arena_alloc(&st->r->trace->arena, to->nnamed * sizeof *kept);
-	st->r->no_memory |= kept == NULL;
-	if (kept == NULL)
+	if (note_failure(&st->r->no_memory, kept == NULL))
 		return false;
 	memcpy(kept, named, to->nnamed * sizeof *kept);
 	to->named = kept;
@@ -110,8 +109,7 @@ static bool read_bytes(struct ndjson_reading *st, const struct json_token *t, st
 	struct plan_bytes *const list = arena_zalloc(&st->r->trace->arena, MAX_ENTRIES, sizeof *list);
 	struct json_walk w = json_walk_again(t);
 
-	st->r->no_memory |= list == NULL;
-	if (list == NULL)
+	if (note_failure(&st->r->no_memory, list == NULL))
 		return false;
 	m->bytes = list;
 	while (json_walk_next(&w))
@@ -147,8 +145,7 @@ bool ndjson_read_properties(struct ndjson_reading *st, struct class *like)
 	    !ndjson_has(line, NDJSON_M_BYTES))
 		return true;
 	struct plan *const m = arena_zalloc(&st->r->trace->arena, 1, sizeof *m);
-	st->r->no_memory |= m == NULL;
-	if (m == NULL)
+	if (note_failure(&st->r->no_memory, m == NULL))
 		return false;
 	m->waiting = ndjson_has(line, NDJSON_M_WAITING);
 	if (ndjson_has(line, NDJSON_M_STACK))

@@ -513,10 +513,8 @@ static void report_fault(struct reading *g, struct slice name)
 static bool add_field(struct reading *g, struct slice name, const struct value *v)
 {
 	struct field *const f = g->st->r->no_memory ? NULL : batch_fields(g->to->b, g->n + 1);
-	if (f == NULL) {
-		g->st->r->no_memory = true;
+	if (note_failure(&g->st->r->no_memory, f == NULL))
 		return false;
-	}
 	f[g->n++] = (struct field){ name, *v };
 	return true;
 }
@@ -568,10 +566,8 @@ static bool read_arg(struct reading *g, struct type_cursor *s, const struct ndjs
 	struct value v;
 
 	g->fault.why = NULL;
-	if (name.p == NULL || g->st->r->no_memory) {
-		g->st->r->no_memory = true;
+	if (note_failure(&g->st->r->no_memory, name.p == NULL || g->st->r->no_memory))
 		return false;
-	}
 	if (has_name(g, name)) {
 		ndjson_report(g->st, NDJSON_RULE_DUPLICATE_MEMBER, key.p, "the name is in fields twice");
 		return true;

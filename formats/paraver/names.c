@@ -47,11 +47,11 @@ static uint32_t add_group(struct paraver_names *n, enum paraver_group_kind kind,
 	if (n->ngroups >= PARAVER_MAX_TYPES || !has_space(n, key))
 		return TABLE_NONE;
 	const struct slice own = copy_text(n, key);
-	if (own.p == NULL || !array_reserve(&n->groups, n->ngroups, &n->groups_cap, sizeof *n->groups) ||
-	    !tabletext_put(&n->by_label, own, n->ngroups)) {
-		n->failed = true;
+	if (note_failure(&n->failed,
+	                 own.p == NULL ||
+	                     !array_reserve(&n->groups, n->ngroups, &n->groups_cap, sizeof *n->groups) ||
+	                     !tabletext_put(&n->by_label, own, n->ngroups)))
 		return TABLE_NONE;
-	}
 	n->groups[n->ngroups] = (struct paraver_group){
 		.label = { own.p + 1, own.n - 1, own.flags },
 		.first_value = TABLE_NONE,
@@ -86,11 +86,11 @@ static uint32_t find_text(struct paraver_names *n, struct slice name)
 	if (!has_space(n, name))
 		return TABLE_NONE;
 	const struct slice own = copy_text(n, name);
-	if (own.p == NULL || !array_reserve(&n->texts, n->ntexts, &n->texts_cap, sizeof *n->texts) ||
-	    !tabletext_put(&n->by_text, own, n->ntexts)) {
-		n->failed = true;
+	if (note_failure(&n->failed,
+	                 own.p == NULL ||
+	                     !array_reserve(&n->texts, n->ntexts, &n->texts_cap, sizeof *n->texts) ||
+	                     !tabletext_put(&n->by_text, own, n->ntexts)))
 		return TABLE_NONE;
-	}
 	n->texts[n->ntexts] = own;
 	return n->ntexts++;
 }
@@ -100,10 +100,9 @@ static uint32_t add_value(struct paraver_names *n, uint32_t group, uint32_t text
 {
 	struct paraver_group *const g = &n->groups[group];
 
-	if (!array_reserve(&n->values, n->nvalues, &n->values_cap, sizeof *n->values)) {
-		n->failed = true;
+	if (note_failure(&n->failed,
+	                 !array_reserve(&n->values, n->nvalues, &n->values_cap, sizeof *n->values)))
 		return 0;
-	}
 	n->values[n->nvalues] = (struct paraver_value){ text, TABLE_NONE };
 	if (g->first_value == TABLE_NONE)
 		g->first_value = n->nvalues;

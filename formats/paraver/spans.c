@@ -92,10 +92,8 @@ bool paraver_arrow_out(struct paraver_arrows *a, uint64_t id)
 		a->young = (struct table64){ 0 };
 		a->nyoung = 0;
 	}
-	if (a->near == NULL || !table64_put(&a->young, id, a->n)) {
-		a->no_memory = true;
+	if (note_failure(&a->no_memory, a->near == NULL || !table64_put(&a->young, id, a->n)))
 		return true;
-	}
 	if (a->n - a->first == PARAVER_ARROWS_NEAR && !spill_arrivals(a))
 		return true;
 	a->near[a->n - a->first] = (struct paraver_arrival){ .row = 0 };
@@ -211,12 +209,11 @@ uint32_t paraver_stack(struct paraver_state *st, const struct paraver_stack *lik
 		if (stack.type == 0)
 			return TABLE_NONE;
 	}
-	if ((async && stack.busy == NULL) ||
-	    !array_reserve(&s->stacks, s->nstacks, &s->stacks_cap, sizeof *s->stacks) ||
-	    !table64_put(&s->by_key, key, s->nstacks)) {
-		st->names.failed = true;
+	if (note_failure(&st->names.failed,
+	                 (async && stack.busy == NULL) ||
+	                     !array_reserve(&s->stacks, s->nstacks, &s->stacks_cap, sizeof *s->stacks) ||
+	                     !table64_put(&s->by_key, key, s->nstacks)))
 		return TABLE_NONE;
-	}
 	s->stacks[s->nstacks] = stack;
 	return s->nstacks++;
 }
@@ -264,11 +261,11 @@ static uint32_t add_open(struct paraver_state *st, const struct paraver_open *o)
 
 	if (s->nends >= PARAVER_MAX_OPEN)
 		return TABLE_NONE;
-	if (!array_reserve(&s->ends, s->nends, &s->ends_cap, sizeof *s->ends) ||
-	    (s->free == 0 && !array_reserve(&s->open, s->nopen, &s->open_cap, sizeof *s->open))) {
-		st->names.failed = true;
+	if (note_failure(
+	        &st->names.failed,
+	        !array_reserve(&s->ends, s->nends, &s->ends_cap, sizeof *s->ends) ||
+	            (s->free == 0 && !array_reserve(&s->open, s->nopen, &s->open_cap, sizeof *s->open))))
 		return TABLE_NONE;
-	}
 	const uint32_t i = s->free > 0 ? s->free - 1 : s->nopen++;
 	if (s->free > 0)
 		s->free = s->open[i].below;
@@ -368,12 +365,11 @@ void paraver_start_span(struct paraver_state *st, uint32_t at, const struct para
 		open_all_pending(st, chunk);
 	else if (stack->pending != TABLE_NONE && s->pending[stack->pending].span.end != span->end)
 		open_pending(st, at, chunk);
-	if (!array_reserve(&s->pending, s->npending, &s->pending_cap, sizeof *s->pending) ||
-	    !array_reserve(&s->with_pending, s->nwith_pending, &s->with_pending_cap,
-	                   sizeof *s->with_pending)) {
-		st->names.failed = true;
+	if (note_failure(&st->names.failed,
+	                 !array_reserve(&s->pending, s->npending, &s->pending_cap, sizeof *s->pending) ||
+	                     !array_reserve(&s->with_pending, s->nwith_pending, &s->with_pending_cap,
+	                                    sizeof *s->with_pending)))
 		return;
-	}
 	if (stack->pending == TABLE_NONE)
 		s->with_pending[s->nwith_pending++] = at;
 	s->pending[s->npending] = (struct paraver_pending){ *span, stack->pending };

@@ -129,10 +129,8 @@ static struct paraver_track *find_track(struct paraver_state *st, const struct t
 	*k = (struct paraver_track){ .row = paraver_row(&st->rows, thread),
 		                     .group = TABLE_NONE,
 		                     .last_group = TABLE_NONE };
-	if (k->row == TABLE_NONE) {
-		st->names.failed = true;
+	if (note_failure(&st->names.failed, k->row == TABLE_NONE))
 		return NULL;
-	}
 	if (base->is_child) {
 		text_clear(&st->scratch);
 		text_slice(&st->scratch, child_name(base, thread));

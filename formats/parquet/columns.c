@@ -142,10 +142,8 @@ static uint32_t find_number(struct dictionary *d, uint64_t v, unsigned size, boo
 		return known;
 	if (d->n == DICTIONARY_MAX)
 		return DICTIONARY_NONE;
-	if (!table64_put(&d->numbers, v, d->n)) {
-		d->no_memory = true;
+	if (note_failure(&d->no_memory, !table64_put(&d->numbers, v, d->n)))
 		return DICTIONARY_NONE;
-	}
 	text_uint(&d->plain, v, size, false);
 	return d->n++;
 }
@@ -310,10 +308,8 @@ static bool put_plain_text(struct column *c, struct column_tools *tools, struct 
 
 	text_uint(&c->plain, s.n, 4, false);
 	const bool repaired = text_utf8(&c->plain, s) > 0;
-	if (c->plain.failed) {
-		tools->failed = true;
+	if (note_failure(&tools->failed, c->plain.failed))
 		return false;
-	}
 	if (repaired) /* longer than s */
 		store_uint(c->plain.p + at, c->plain.n - at - 4, 4, false);
 	tools->bytes += c->plain.n - at;
@@ -334,10 +330,8 @@ bool column_end_text(struct column *c, struct column_tools *tools, size_t at)
 {
 	const size_t n = c->plain.n - at - 4;
 
-	if (c->plain.failed) {
-		tools->failed = true;
+	if (note_failure(&tools->failed, c->plain.failed))
 		return true;
-	}
 	if (n > VALUE_MAX) {
 		c->plain.n = at;
 		column_null(c, tools);

@@ -321,10 +321,8 @@ static bool compress_page(struct column_tools *tools, const struct text *from)
 
 	text_clear(&tools->packed);
 	char *const p = text_reserve(&tools->packed, max);
-	if (from->failed || p == NULL) {
-		tools->failed = true;
+	if (note_failure(&tools->failed, from->failed || p == NULL))
 		return false;
-	}
 	const size_t n = ZSTD_compressCCtx(tools->zstd, p, max, from->p, from->n, ZSTD_LEVEL);
 	if (ZSTD_isError(n)) { /* OOM, as there is enough space */
 		tools->failed = true;

@@ -109,11 +109,10 @@ static uint32_t add_entry(struct perfetto_state *st, struct perfetto_table *t, s
 	if (too_long || t->n >= TABLE_ENTRIES || t->bytes + s.n > TABLE_BYTES)
 		return 0;
 	const struct slice copy = arena_copy(&st->arena, s);
-	if (copy.p == NULL || !array_reserve(&t->entries, t->n, &t->cap, sizeof *t->entries) ||
-	    !tabletext_put(&t->iids, copy, t->n + 1)) {
-		st->body.failed = true;
+	if (note_failure(&st->body.failed,
+	                 copy.p == NULL || !array_reserve(&t->entries, t->n, &t->cap, sizeof *t->entries) ||
+	                     !tabletext_put(&t->iids, copy, t->n + 1)))
 		return 0;
-	}
 	t->entries[t->n] = (struct perfetto_entry){ .text = copy };
 	t->bytes += s.n;
 	return ++t->n;
@@ -171,10 +170,9 @@ uint32_t perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, str
 /* Returns the iid of a string that occurs again; 0 the first time. */
 static uint32_t intern_if_seen(struct perfetto_state *st, struct slice s)
 {
-	if (st->seen == NULL && (st->seen = calloc(SEEN, sizeof *st->seen)) == NULL) {
-		st->body.failed = true;
+	if (note_failure(&st->body.failed,
+	                 st->seen == NULL && (st->seen = calloc(SEEN, sizeof *st->seen)) == NULL))
 		return 0;
-	}
 	const uint64_t hash = hash_bytes(s.p, s.n, UINT64_C(0x9e3779b97f4a7c15));
 	uint32_t *const slot = &st->seen[hash % SEEN];
 	if (*slot != (uint32_t)(hash >> 32 | 1)) {
@@ -255,10 +253,8 @@ static uint32_t rename_key(struct perfetto_state *st, struct perfetto_keys *keys
 	perfetto_lose(st, PERFETTO_KEY_CHANGED, 1);
 	for (i = i == TABLE_NONE ? 1 : i + 1;; i++) {
 		*text = i == 1 && name.n == 0 ? base : arena_numbered(&keys->arena, base, i + (name.n > 0));
-		if (text->p == NULL) {
-			st->body.failed = true;
+		if (note_failure(&st->body.failed, text->p == NULL))
 			return 0;
-		}
 		iid = perfetto_intern(st, KIND_KEY, *text);
 		const uint64_t other = hash_of_key(st, iid, *text);
 		if (has_key(keys, other))

@@ -91,10 +91,8 @@ static uint32_t find_frame(struct speedscope_frames *f, struct slice name, uint3
 	text_clear(&f->key);
 	text_add(&f->key, (const char *)&category, sizeof category);
 	text_slice(&f->key, name);
-	if (f->key.failed) {
-		chunk->text.failed = true;
+	if (note_failure(&chunk->text.failed, f->key.failed))
 		return 0;
-	}
 	const struct slice key = slice_of(f->key.p, f->key.n);
 	const uint32_t found = tabletext_get(&f->table, key);
 	if (found != TABLE_NONE) {
@@ -105,10 +103,8 @@ static uint32_t find_frame(struct speedscope_frames *f, struct slice name, uint3
 		return other_frame(f, offset, chunk);
 
 	const struct slice own = arena_copy(&f->keys, key);
-	if (own.p == NULL || !tabletext_put(&f->table, own, f->n)) {
-		chunk->text.failed = true;
+	if (note_failure(&chunk->text.failed, own.p == NULL || !tabletext_put(&f->table, own, f->n)))
 		return 0;
-	}
 	write_frame(f, name, text, offset, chunk);
 	return f->n - 1;
 }
@@ -154,10 +150,8 @@ static void append_stack(struct speedscope_samples *s, struct speedscope_frames 
 		text_u64(t, find_frame(frames, name, 0, name, offset, chunk));
 	}
 	text_char(t, ']');
-	if (t->failed) {
-		chunk->text.failed = true;
+	if (note_failure(&chunk->text.failed, t->failed))
 		return;
-	}
 	s->count++;
 	const size_t n = t->n - start;
 	if (s->weight > 0 && last_end - s->last == n && memcmp(t->p + s->last, t->p + start, n) == 0) {
@@ -311,10 +305,9 @@ static void add_pending(struct speedscope_writer *st, uint64_t start, uint64_t e
 		add_loss(chunk, SPEEDSCOPE_TOO_DEEP, offset);
 		return;
 	}
-	if (!array_reserve(&l->pending, l->npending, &l->pending_cap, sizeof *l->pending)) {
-		chunk->text.failed = true;
+	if (note_failure(&chunk->text.failed,
+	                 !array_reserve(&l->pending, l->npending, &l->pending_cap, sizeof *l->pending)))
 		return;
-	}
 	l->pending[l->npending++] = frame;
 	l->pending_start = start;
 	l->pending_end = end;

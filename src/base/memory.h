@@ -103,6 +103,14 @@ static inline void array_sort(void *list, size_t n, size_t size, int (*compare)(
 		qsort(list, n, size, compare);
 }
 
+/* Adds a failure to those that a flag has noted.  Returns `failed`. */
+static inline bool note_failure(bool *flag, bool failed)
+{
+	if (failed)
+		*flag = true;
+	return failed;
+}
+
 /* ---- order of numbers ---- */
 
 /* Negative, 0 or positive, for qsort(). */

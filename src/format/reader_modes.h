@@ -7,10 +7,7 @@
 /* array_reserve() that sets r->no_memory on OOM. */
 static inline bool reader_reserve(struct reader *r, void *list, uint32_t n, uint32_t *cap, size_t size)
 {
-	const bool fits = array_reserve(list, n, cap, size);
-
-	r->no_memory |= !fits;
-	return fits;
+	return !note_failure(&r->no_memory, !array_reserve(list, n, cap, size));
 }
 
 /* ---- findings that an input may have in each record ---- */

@@ -130,8 +130,7 @@ static bool begin_repair(struct chrome_reading *st)
 	if (st->repair != NULL)
 		return true;
 	st->repair = calloc(1, sizeof *st->repair);
-	st->r->no_memory |= st->repair == NULL;
-	if (st->repair == NULL)
+	if (note_failure(&st->r->no_memory, st->repair == NULL))
 		return false;
 	st->records = (struct json_records){ .starts = chrome_starts, .is_key = chrome_is_key, .ctx = st };
 	st->repair->records = &st->records;

@@ -19,8 +19,7 @@ bool chrome_wide_begin(struct chrome_reading *st, bool big)
 {
 	struct chrome_wide *const w = calloc(1, sizeof *w);
 
-	st->r->no_memory |= w == NULL;
-	if (w == NULL)
+	if (note_failure(&st->r->no_memory, w == NULL))
 		return false;
 	w->big = big;
 	w->to = 2;

@@ -399,10 +399,8 @@ static const struct ndjson_ahead *look(struct recovery *rc)
 			break;
 		}
 		const char *const end = feed != NULL ? feed : limit;
-		if (!look_at_line(a, p, end, a->to, here)) {
-			rc->r->no_memory = true;
+		if (note_failure(&rc->r->no_memory, !look_at_line(a, p, end, a->to, here)))
 			return NULL;
-		}
 		a->to = a->looked = input_offset(in, end) + (feed != NULL);
 	}
 	return a;

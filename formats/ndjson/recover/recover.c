@@ -348,8 +348,7 @@ static void recover_damaged_line(struct recovery *rc, const char *from, size_t n
 	text_clear(&s->copy);
 	text_add(&s->copy, from, n);
 	text_char(&s->copy, '\0'); /* so that each search ends in the copy */
-	rc->r->no_memory |= s->copy.failed;
-	if (s->copy.failed)
+	if (note_failure(&rc->r->no_memory, s->copy.failed))
 		return;
 	s->copy.n--;
 	const char *p = s->copy.p, *const e = ndjson_text_end(p, p + n);

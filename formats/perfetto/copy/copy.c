@@ -318,10 +318,8 @@ static void pack_zlib(struct text *t, struct slice s)
 {
 	struct isal_zstream *const z = calloc(1, sizeof *z + ISAL_DEF_LVL3_DEFAULT);
 
-	if (z == NULL) {
-		t->failed = true;
+	if (note_failure(&t->failed, z == NULL))
 		return;
-	}
 	isal_deflate_init(z);
 	z->gzip_flag = IGZIP_ZLIB;
 	z->level = 3;
@@ -419,10 +417,8 @@ static bool begin_packed(struct pfc_copy *copy, struct slice frame, const struct
 	text_clear(&copy->inner);
 	text_clear(&copy->out);
 	text_slice(&copy->carrier, frame);
-	if (copy->carrier.failed) {
-		copy->copier->chunk->text.failed = true;
+	if (note_failure(&copy->copier->chunk->text.failed, copy->carrier.failed))
 		return false;
-	}
 	rest = slice_of(copy->carrier.p, copy->carrier.n);
 	if (!pf_next_frame(&rest, &frame, &content))
 		return false;

@@ -105,10 +105,9 @@ static void apply_clock(struct pfc_states *all, struct pfc_sequence *q, struct s
 		return;
 	struct pfc_clock *known = find_clock(q, c.id);
 	if (known == NULL) {
-		if (!array_reserve(&q->clocks, q->nclocks, &q->clocks_cap, sizeof *q->clocks)) {
-			all->failed = true;
+		if (note_failure(&all->failed,
+		                 !array_reserve(&q->clocks, q->nclocks, &q->clocks_cap, sizeof *q->clocks)))
 			return;
-		}
 		known = &q->clocks[q->nclocks++];
 	}
 	*known = (struct pfc_clock){ .id = c.id, .incremental = c.is_incremental };

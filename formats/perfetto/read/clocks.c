@@ -186,12 +186,11 @@ static struct pf_series *add_series(struct pf_state *st, const struct snapshot *
 	}
 	added.keys = arena_alloc(&st->arena, s->n * sizeof *added.keys);
 	added.next = arena_alloc(&st->arena, s->n * sizeof *added.next);
-	if (added.keys == NULL || added.next == NULL ||
-	    !array_reserve(&c->series, c->nseries, &c->series_cap, sizeof *c->series) ||
-	    !table64_put(&c->sets, hash, c->nseries)) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory,
+	                 added.keys == NULL || added.next == NULL ||
+	                     !array_reserve(&c->series, c->nseries, &c->series_cap, sizeof *c->series) ||
+	                     !table64_put(&c->sets, hash, c->nseries)))
 		return NULL;
-	}
 	for (uint32_t k = 0; k < s->n; k++) {
 		struct pf_clock *const clock = find_clock(c, s->clocks[k].key);
 		added.keys[k] = s->clocks[k].key;

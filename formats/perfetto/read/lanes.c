@@ -140,10 +140,8 @@ static const struct track *lane_track(struct pf_state *st, struct pf_group *g, u
 		        ? trace_add_thread(trace, g->first > 0 ? g->parent : above, 0,
 		                           textscan_slice(name.p, name.n))
 		        : NULL;
-		if (t == NULL) {
-			st->r->no_memory = true;
+		if (note_failure(&st->r->no_memory, t == NULL))
 			return NULL;
-		}
 		t->has_id = false;
 		t->lane = (uint16_t)number;
 		t->is_child = number == 0 && g->parent != st->global_process;

@@ -228,10 +228,8 @@ static bool push(struct pf_state *st, struct pf_event *e, uint64_t end)
 	if (t->nopen == t->open_cap) {
 		/* from 1: a trace can have a million tracks, most of them with one span at a time */
 		const uint32_t cap = t->open_cap == 0 ? 1 : 2 * t->open_cap;
-		if (!array_resize(&t->open, cap, sizeof *t->open)) {
-			st->r->no_memory = true;
+		if (note_failure(&st->r->no_memory, !array_resize(&t->open, cap, sizeof *t->open)))
 			return false;
-		}
 		t->open_cap = cap;
 	}
 	t->open[t->nopen++] = (struct pf_open_span){ .ts = e->ts,

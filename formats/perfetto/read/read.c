@@ -356,10 +356,8 @@ static void hand_over(struct pf_state *st)
 	struct pf_state *const copy = malloc(sizeof *copy);
 	struct reader *const r = st->r;
 
-	if (copy == NULL) {
-		r->no_memory = true;
+	if (note_failure(&r->no_memory, copy == NULL))
 		return;
-	}
 	name_tracks(st);
 	pf_least_end(st);
 	cpu_profiles_free(&st->profiles.all); /* their texts are in the memory of this pass */

@@ -449,10 +449,8 @@ void pf_sample_fields(struct pf_state *st, struct batch *b, const struct pf_even
 	e->cls = st->sample_classes[kind];
 	e->phase = PHASE_INSTANT;
 	e->ts = x->ts;
-	if (e->cls == NULL || e->track == NULL) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, e->cls == NULL || e->track == NULL))
 		return;
-	}
 	e->name = e->cls->name;
 	if ((st->r->want & WANT_FIELDS) == 0 && !class_needs_fields(e->cls))
 		return;

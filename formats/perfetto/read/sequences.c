@@ -24,10 +24,8 @@ struct slice pf_trace_text(struct pf_state *st, struct slice s)
 		return SLICE_NONE;
 	}
 	struct slice copy = arena_copy(&st->r->trace->arena, s);
-	if (copy.p == NULL || !tabletext_put(&st->texts, copy, 1)) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, copy.p == NULL || !tabletext_put(&st->texts, copy, 1)))
 		return SLICE_NONE;
-	}
 	st->text_bytes += s.n;
 	copy = textscan_slice(copy.p, copy.n);
 	copy.flags |= SLICE_STAYS;
@@ -271,12 +269,11 @@ static COLD struct pf_sequence *add_sequence(struct pf_state *st, uint64_t key)
 		return NULL;
 	}
 	s = arena_zalloc(&st->arena, 1, sizeof *s);
-	if (s == NULL ||
-	    !array_reserve(&st->sequences, st->nsequences, &st->sequences_cap, sizeof *st->sequences) ||
-	    !table64_put(&st->sequence_index, key, st->nsequences)) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, s == NULL ||
+	                                        !array_reserve(&st->sequences, st->nsequences,
+	                                                       &st->sequences_cap, sizeof *st->sequences) ||
+	                                        !table64_put(&st->sequence_index, key, st->nsequences)))
 		return NULL;
-	}
 	s->id = (uint32_t)key;
 	s->machine = (uint32_t)(key >> 32);
 	s->index = st->nsequences;

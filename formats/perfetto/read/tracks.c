@@ -24,10 +24,9 @@ static struct pf_track *add_track(struct pf_state *st, uint64_t uuid)
 		return NULL;
 	}
 	struct pf_track *const t = arena_zalloc(&st->arena, 1, sizeof *t);
-	if (t == NULL || !array_reserve(&st->tracks, st->ntracks, &st->tracks_cap, sizeof *st->tracks)) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, t == NULL || !array_reserve(&st->tracks, st->ntracks,
+	                                                                &st->tracks_cap, sizeof *st->tracks)))
 		return NULL;
-	}
 	t->uuid = uuid;
 	t->final = &t->desc;
 	st->tracks[st->ntracks++] = t;
@@ -50,10 +49,8 @@ struct pf_track *pf_track_slow(struct pf_state *st, uint64_t uuid)
 	struct pf_track *const t = add_track(st, uuid);
 	if (t == NULL)
 		return NULL;
-	if (!table64_put(&st->track_index, uuid, st->ntracks - 1)) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, !table64_put(&st->track_index, uuid, st->ntracks - 1)))
 		return NULL;
-	}
 	if (uuid == 0) {
 		t->desc.kind = PF_PLAIN;
 		t->desc.name = SLICE_LIT("Default Track");

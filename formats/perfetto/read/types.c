@@ -65,10 +65,8 @@ static uint32_t type_of(struct pf_state *st, struct slice name)
 	if (known != TABLE_NONE || types->n + types->nmembers >= PF_MAX_TYPES)
 		return known;
 	const struct slice copy = arena_copy(&st->arena, name);
-	if (copy.p == NULL || !tabletext_put(&types->names, copy, types->n)) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, copy.p == NULL || !tabletext_put(&types->names, copy, types->n)))
 		return TABLE_NONE;
-	}
 	return types->n++;
 }
 

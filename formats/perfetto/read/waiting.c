@@ -150,10 +150,8 @@ static void destroy_memory(struct shared_memory *m)
 static bool new_memory(struct pf_state *st)
 {
 	st->waiting_memory = calloc(1, sizeof *st->waiting_memory);
-	if (st->waiting_memory == NULL) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, st->waiting_memory == NULL))
 		return false;
-	}
 	shared_memory_init(&st->waiting_memory->memory, destroy_memory);
 	return true;
 }
@@ -207,10 +205,8 @@ static void release(struct pf_state *st, uint64_t offset, bool all)
 	uint64_t least = UINT64_MAX;
 	uint32_t n = 0;
 
-	if (list == NULL) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, list == NULL))
 		return;
-	}
 	for (uint32_t i = 0; i < st->nwaiting; i++) {
 		const struct pf_event *const e = &st->waiting[i].event;
 		if (e->track != track && !all) {
