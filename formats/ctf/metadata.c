@@ -10,6 +10,7 @@
 #include <inttypes.h>
 
 #include "base/compiler.h"
+#include "base/match.h"
 #include "base/scan.h"
 #include "format/fields_json.h"
 #include "out/facts.h"
@@ -35,11 +36,6 @@ static void put_literal(struct text *t, struct slice s)
 	text_free(&shown);
 }
 
-static bool is_identifier(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /* Adds a prefix and a name as an identifier.  Returns false if the name was changed. */
 static bool put_identifier(struct text *t, const char *prefix, struct slice name)
 {
@@ -50,8 +46,8 @@ static bool put_identifier(struct text *t, const char *prefix, struct slice name
 	if (n == 0)
 		text_str(t, "unnamed");
 	for (uint32_t i = 0; i < n; i++) {
-		same &= is_identifier(name.p[i]);
-		text_char(t, is_identifier(name.p[i]) ? name.p[i] : '_');
+		same &= is_identifier_byte(name.p[i]);
+		text_char(t, is_identifier_byte(name.p[i]) ? name.p[i] : '_');
 	}
 	return same;
 }

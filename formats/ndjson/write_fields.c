@@ -150,18 +150,13 @@ static bool json_fits_line(const struct value *v)
 	       memchr(p, '\n', v->count) == NULL && memchr(p, '\r', v->count) == NULL;
 }
 
-static struct slice key_at(const struct value *map, uint32_t i)
-{
-	return value_text(&map->values[2 * (size_t)i]);
-}
-
 /* An object whose only member starts with $ would be read as a kind. */
 static bool map_fits_object(const struct value *v)
 {
-	if (!value_is_object(v) || (v->count == 1 && key_at(v, 0).n > 0 && *key_at(v, 0).p == '$'))
+	if (!value_is_object(v) || (v->count == 1 && value_key(v, 0).n > 0 && *value_key(v, 0).p == '$'))
 		return false;
 	for (uint32_t i = 0; i < v->count; i++)
-		if (!slice_is_utf8(key_at(v, i)))
+		if (!slice_is_utf8(value_key(v, i)))
 			return false;
 	return true;
 }
@@ -301,7 +296,7 @@ static void put_map_object(const struct out *o, const struct value *v, unsigned 
 	for (uint32_t i = 0; i < v->count; i++) {
 		if (i > 0)
 			text_char(o->t, ',');
-		text_json_string(o->t, key_at(v, i));
+		text_json_string(o->t, value_key(v, i));
 		text_char(o->t, ':');
 		put_typed(o, &v->values[2 * (size_t)i + 1], VALUE_NONE, depth + 1);
 	}

@@ -27,6 +27,12 @@ size_t glob_length(const char *list);
 
 /* ---- words ---- */
 
+/* Whether identifiers have the byte: a letter, a digit or _. */
+static inline bool is_identifier_byte(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
 /* Whether the text is one of the literals, which end with NULL. */
 static inline bool slice_is_one_of(struct slice a, const char *const *literals)
 {

@@ -16,16 +16,11 @@
 
 #define FEW 16 /* keys that are compared pairwise; more go through a table */
 
-static struct slice key_at(const struct value *map, uint32_t i)
-{
-	return value_text(&map->values[2 * (size_t)i]);
-}
-
 static bool few_keys_differ(const struct value *map)
 {
 	for (uint32_t i = 1; i < map->count; i++)
 		for (uint32_t k = 0; k < i; k++)
-			if (slice_equal(key_at(map, i), key_at(map, k)))
+			if (slice_equal(value_key(map, i), value_key(map, k)))
 				return false;
 	return true;
 }
@@ -33,7 +28,7 @@ static bool few_keys_differ(const struct value *map)
 static bool all_are_utf8(const struct value *map)
 {
 	for (uint32_t i = 0; i < map->count; i++)
-		if (!slice_is_utf8(key_at(map, i)))
+		if (!slice_is_utf8(value_key(map, i)))
 			return false;
 	return true;
 }
@@ -46,7 +41,7 @@ static bool repaired_keys_differ(const struct value *map)
 	bool differ = true;
 
 	for (uint32_t i = 0; i < map->count && differ; i++) {
-		const struct slice key = text_repaired(&a, key_at(map, i));
+		const struct slice key = text_repaired(&a, value_key(map, i));
 		differ =
 		    key.p != NULL && tabletext_get(&seen, key) == TABLE_NONE && tabletext_put(&seen, key, 1);
 	}

@@ -37,4 +37,10 @@ static inline bool fields_json_lost_any(const struct fields_json_lost *lost)
 	return (lost->bad_text | lost->not_a_number | lost->too_deep) != 0;
 }
 
+/* The text of the i-th key of a MAP whose keys are text. */
+static inline struct slice value_key(const struct value *map, uint32_t i)
+{
+	return value_text(&map->values[2 * (size_t)i]);
+}
+
 #endif

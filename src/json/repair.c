@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/compiler.h"
+#include "base/match.h"
 #include "base/scan.h"
 
 #define MAX_KEY 100       /* max bytes of a key that is expected after a quote */
@@ -64,11 +65,6 @@ static bool is_key_byte(char c)
 	       c != ',';
 }
 
-static bool is_name_byte(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /* Matches a key in quotes and its colon.  *key: its text. */
 static bool key_follows(struct json_repair *x, const char *p, const char *e, struct slice *key)
 {
@@ -90,7 +86,7 @@ static const char *bare_key(struct json_repair *x, const char *p, const char *e,
 
 	p += p < e && *p == '\'';
 	const char *const name = p;
-	while (p < limit && is_name_byte(*p))
+	while (p < limit && is_identifier_byte(*p))
 		p++;
 	*key = slice_of(name, (size_t)(p - name));
 	if (at_end(x, p, e) || p == name)
@@ -104,7 +100,8 @@ static bool known_key_follows(struct json_repair *x, const char *p, const char *
 {
 	struct slice key;
 
-	return (*p == '\'' || is_name_byte(*p)) && bare_key(x, p, e, &key) != NULL && x->records->is_key(key);
+	return (*p == '\'' || is_identifier_byte(*p)) && bare_key(x, p, e, &key) != NULL &&
+	       x->records->is_key(key);
 }
 
 /* Whether an item of the innermost level follows the comma before p. */
@@ -671,7 +668,7 @@ static const char *read_part(struct walk *w, const char *p)
 		break;
 	}
 	if (is_key)
-		return *p == '\'' || is_name_byte(*p) ? read_key(w, p) : skip_foreign(w, p);
+		return *p == '\'' || is_identifier_byte(*p) ? read_key(w, p) : skip_foreign(w, p);
 	if (w->expected == EXPECT_NEXT)
 		return skip_foreign(w, p);
 	begin_item(w, p);
