@@ -56,7 +56,6 @@ enum ndjson_type {
 enum ndjson_member {
 #define MEMBER(name, text, kinds) NDJSON_M_##name,
 #include "ndjson/members.def"
-#undef MEMBER
 	NDJSON_MEMBERS
 };
 

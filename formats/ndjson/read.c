@@ -70,20 +70,17 @@ const char *ndjson_quoted(struct quoted *q, const struct json_token *t)
 const char *const ndjson_member_names[NDJSON_MEMBERS] = {
 #define MEMBER(name, text, kinds) text,
 #include "ndjson/members.def"
-#undef MEMBER
 };
 
 static const uint8_t name_lengths[NDJSON_MEMBERS] = {
 #define MEMBER(name, text, kinds) sizeof(text) - 1,
 #include "ndjson/members.def"
-#undef MEMBER
 };
 
 static const uint16_t member_kinds[NDJSON_MEMBERS] = {
 #define TRUE TRUE_KIND
 #define MEMBER(name, text, kinds) kinds,
 #include "ndjson/members.def"
-#undef MEMBER
 #undef TRUE
 };
 
@@ -163,7 +160,6 @@ static inline const char *pass_key(enum ndjson_member m, const char *p, const ch
 	static const char keys[NDJSON_MEMBERS][16] = {
 #define MEMBER(name, text, kinds) "\"" text "\":",
 #include "ndjson/members.def"
-#undef MEMBER
 	};
 	const unsigned n = name_lengths[m] + 3U;
 

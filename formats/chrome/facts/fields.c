@@ -157,8 +157,7 @@ static bool is_read(struct chrome_reading *st, enum chrome_member m, const struc
  * written as text if it was not in args. */
 static bool is_series(enum json_kind kind)
 {
-	return kind == JSON_UINT || kind == JSON_INT || kind == JSON_NUMBER || kind == JSON_TRUE ||
-	       kind == JSON_FALSE;
+	return (kind >= JSON_UINT && kind <= JSON_NUMBER) || kind == JSON_TRUE || kind == JSON_FALSE;
 }
 
 /* Whether members other than the usual ones may be there. */

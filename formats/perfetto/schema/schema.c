@@ -12,8 +12,6 @@ static const struct pf_field fields[] = {
 #define FIELD(message, field, number, type, flags, arg)                                                      \
 	{ { #field, sizeof #field - 1, SLICE_UTF8 | SLICE_JSON }, number, PF_TYPE_##type, (flags), (arg) },
 #include "perfetto/schema/schema.def"
-#undef MESSAGE
-#undef FIELD
 };
 
 #define NFIELDS (sizeof fields / sizeof *fields)
@@ -27,8 +25,6 @@ static const struct range messages[PF_MESSAGES] = {
 #define MESSAGE(message, name, first, last) [PF_MESSAGE_##message] = { name, first, last },
 #define FIELD(message, field, number, type, flags, arg)
 #include "perfetto/schema/schema.def"
-#undef MESSAGE
-#undef FIELD
 };
 
 /* The message of each field. */
@@ -36,8 +32,6 @@ static const uint8_t owners[] = {
 #define MESSAGE(message, name, first, last)
 #define FIELD(message, field, number, type, flags, arg) PF_MESSAGE_##message,
 #include "perfetto/schema/schema.def"
-#undef MESSAGE
-#undef FIELD
 };
 
 void pf_schema_init(struct pf_schema *s)

@@ -12,8 +12,6 @@ enum pf_message {
 #define MESSAGE(message, name, first, last) PF_MESSAGE_##message,
 #define FIELD(message, field, number, type, flags, arg)
 #include "perfetto/schema/schema.def"
-#undef MESSAGE
-#undef FIELD
 	PF_MESSAGES
 };
 
@@ -22,8 +20,6 @@ enum pf_number {
 #define MESSAGE(message, name, first, last)
 #define FIELD(message, field, number, type, flags, arg) PF_##message##_##field = (number),
 #include "perfetto/schema/schema.def"
-#undef MESSAGE
-#undef FIELD
 };
 
 enum { PF_TRACE_PACKET = 1 }; /* number of the only field of Trace that is read */
