@@ -27,17 +27,15 @@ const struct loss chrome_losses[CHROME_LOSSES + 1] = {
 
 static void add_loss(struct chunk *chunk, enum chrome_loss kind, uint64_t offset, uint64_t count)
 {
-	ledger_add(&chunk->ledger, &chrome_losses[kind], offset, count);
+	if (count > 0)
+		ledger_add(&chunk->ledger, &chrome_losses[kind], offset, count);
 }
 
 static void add_losses(struct chunk *chunk, const struct fields_json_lost *lost, uint64_t offset)
 {
-	const uint32_t counts[] = { lost->bad_text, lost->not_a_number, lost->too_deep };
-	static const enum chrome_loss kinds[] = { CHROME_BAD_TEXT, CHROME_NOT_A_NUMBER, CHROME_TOO_DEEP };
-
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (counts[i] > 0)
-			add_loss(chunk, kinds[i], offset, counts[i]);
+	add_loss(chunk, CHROME_BAD_TEXT, offset, lost->bad_text);
+	add_loss(chunk, CHROME_NOT_A_NUMBER, offset, lost->not_a_number);
+	add_loss(chunk, CHROME_TOO_DEEP, offset, lost->too_deep);
 }
 
 /* Returns 1 if the first field of the event is its record number, else 0. */
