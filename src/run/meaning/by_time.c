@@ -77,8 +77,8 @@ static void pair_next(struct interpret *in, struct batch *b, struct by_time_end 
 	}
 	const uint32_t n = kept != NULL ? kept->nfields : 0;
 	struct field *const to = batch_event_fields(b, e, (uint16_t)n);
-	if (to != NULL)
-		array_copy(to, kept->fields, n * sizeof *to);
+	if (to != NULL && n > 0)
+		memcpy(to, kept->fields, n * sizeof *to);
 	if (kept != NULL)
 		batch_own(b, &kept->block);
 	end->how.kept = NULL;

@@ -172,7 +172,8 @@ static bool finish_ends(struct pending_ends *a, struct pairing *p, struct batch 
 		struct field *const to = batch_fields(b, n);
 		if (to == NULL)
 			continue;
-		array_copy(to, s->retained->fields, n * sizeof *to);
+		if (n > 0)
+			memcpy(to, s->retained->fields, n * sizeof *to);
 		struct event *const e = &b->events[b->n++];
 		*e = (struct event){ .ts = s->ts,
 			             .name = s->name,
@@ -541,7 +542,8 @@ static void emit_open(struct pairing *p, struct batch *b, struct open_span *s, b
 		free_slot(p, s, b);
 		return;
 	}
-	array_copy(to, s->retained->fields, retained * sizeof *to);
+	if (retained > 0)
+		memcpy(to, s->retained->fields, retained * sizeof *to);
 	if (fields)
 		to[retained] = (struct field){ SLICE_LIT("unfinished"), { .type = VALUE_BOOL, .u64 = 1 } };
 	*e = (struct event){ .ts = end_of_open(p, s) };
