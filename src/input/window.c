@@ -238,7 +238,8 @@ bool input_widen(struct input *in, struct input_pool *pool, const char *more, si
 		return input_fail(in, INPUT_SYSTEM, "out of memory (%zu bytes are waiting to be read)",
 		                  unread);
 	memcpy(b->bytes, in->p, unread);
-	array_copy(b->bytes + unread, more, n);
+	if (n > 0)
+		memcpy(b->bytes + unread, more, n);
 	input_show(in, b, b->bytes, b->bytes + unread + n);
 	return true;
 }

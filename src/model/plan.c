@@ -92,7 +92,8 @@ static void add(struct made *to, struct slice text)
 	const uint32_t n = (uint32_t)utf8_cut(text.p, text.n, space);
 
 	to->cut |= n < text.n;
-	array_copy(to->text + to->n, text.p, n);
+	if (n > 0)
+		memcpy(to->text + to->n, text.p, n);
 	to->n += n;
 }
 

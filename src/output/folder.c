@@ -299,7 +299,8 @@ static bool put_bytes(struct output_folder *o, const char *name, const char *p, 
 		return false;
 	if (n >= BUFFER_SIZE)
 		return write_slot(o, s, p, n);
-	array_copy(s->buffer + s->n, p, n);
+	if (n > 0)
+		memcpy(s->buffer + s->n, p, n);
 	s->n += n;
 	return true;
 }

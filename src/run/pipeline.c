@@ -419,8 +419,10 @@ static bool list_new(struct pipeline *p, struct batch *b)
 	struct class **const c = arena_alloc(&b->scratch, classes * sizeof *c);
 	if (k == NULL || c == NULL)
 		return false;
-	array_copy(k, all + p->shown_tracks, tracks * sizeof *k);
-	array_copy(c, t->planned + p->shown_classes, classes * sizeof *c);
+	if (tracks > 0)
+		memcpy(k, all + p->shown_tracks, tracks * sizeof *k);
+	if (classes > 0)
+		memcpy(c, t->planned + p->shown_classes, classes * sizeof *c);
 	b->tracks = k;
 	b->classes = c;
 	b->ntracks = tracks;

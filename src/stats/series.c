@@ -90,7 +90,8 @@ static void join_steps(struct series *s)
 	struct series_step later[LATER];
 	uint32_t n = s->nsteps - s->nold, to = s->nsteps;
 
-	array_copy(later, s->steps + s->nold, n * sizeof *later);
+	if (n > 0)
+		memcpy(later, s->steps + s->nold, n * sizeof *later);
 	while (n > 0)
 		s->steps[--to] = s->nold > 0 && s->steps[s->nold - 1].key > later[n - 1].key
 		                     ? s->steps[--s->nold]

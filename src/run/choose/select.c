@@ -206,7 +206,8 @@ static bool add_clipped(struct batch *b, struct event *e, const char *what)
 
 	if (to == NULL || e->nfields == UINT16_MAX)
 		return false;
-	array_copy(to, b->fields + e->first_field, e->nfields * sizeof *to);
+	if (e->nfields > 0)
+		memcpy(to, b->fields + e->first_field, e->nfields * sizeof *to);
 	to[e->nfields] = (struct field){ SLICE_LIT("clipped"), value_string(slice_str(what)) };
 	batch_set_fields(b, e, (uint16_t)(e->nfields + 1));
 	return true;
