@@ -465,10 +465,9 @@ static bool check_members(struct chrome_reading *st)
 
 	if (ph->kind == JSON_ABSENT && !chrome_is_sample(st))
 		return chrome_report(st, CHROME_RULE_NOT_AN_EVENT, rec->p, "the object has no ph");
-	if (!chrome_phase_known(rec->ph) && !chrome_is_sample(st)) {
+	if (!chrome_phase_known(rec->ph) && !chrome_is_sample(st))
 		return chrome_report(st, CHROME_RULE_UNKNOWN_PHASE, ph->p, "ph is %s",
 		                     quoted(&q, json_token_text(ph)));
-	}
 	if (rec->ph == 'M')
 		return true;
 	chrome_read_times(st);

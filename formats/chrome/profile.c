@@ -2,7 +2,7 @@
  * CPU profiles of V8: the event Profile begins one and states its time 0, events ProfileChunk add nodes and
  * samples (format/cpu_profile.h).  These events remain instants with their fields; samples are further
  * events, on the thread of Profile (another thread writes the chunks).  An event CpuProfile (webpack) is a
- * whole profile of its own thread. A file .cpuprofile has the same lists as members.
+ * whole profile of its own thread.  A file .cpuprofile has the same lists as members.
  */
 #include "chrome/chrome.h"
 

@@ -653,8 +653,10 @@ void ovw_select_file(struct ovw_state *st, uint64_t number, const char *file, st
  * after one that is written: the mark then lasts too long.  No effect for other records. */
 void ovw_select_mark(struct ovw_state *st, const struct event *e, struct slice bytes);
 
-/* Whether selected records may need this event, and whether it sets a mark; p: the record. */
+/* Whether selected records may need the record at p. */
 bool ovw_select_needs(const char *p);
+
+/* Whether the record at p sets a mark (OM=). */
 bool ovw_is_mark(const char *p);
 
 /* Writes or retains a record of a stream with a file. */

@@ -1,6 +1,6 @@
 /*
  * The report of `top` on a trace: rows as text or JSON (schemas/top.schema.json), one after the other or by
- * group. Outliers are the longest spans of a group that exceed its p99, which is known at the end.
+ * group.  Outliers are the longest spans of a group that exceed its p99, which is known at the end.
  */
 
 #include "cmd/top.h"

@@ -20,7 +20,7 @@ enum input_fault {
 	INPUT_TRAILING,  /* bytes after the compressed stream that are not a further member */
 	INPUT_REPLACED,  /* several files of one name in an archive, of which one is read */
 	INPUT_ELSEWHERE, /* left out: links that lead out of a folder, other file systems in it */
-	INPUT_PASSED,    /* left out: archives in a folder, names that would be wanted in lower case */
+	INPUT_PASSED,    /* left out: packed files in a folder, names that would be wanted in lower case */
 	INPUT_NO_TRACE,  /* files in a folder that have the suffix of a trace but are not traces */
 };
 

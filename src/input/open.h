@@ -180,8 +180,9 @@ struct input_tree {
 bool input_is_folder(const char *path);
 
 /* Lists the files whose last name is wanted.  Problems are: other objects with a wanted name, and objects
- * that cannot be examined, as they may be folders.  Archives, and names that would be wanted in lower case,
- * are left out, and reported as one problem.  Fills *t (zeroed before); end with input_tree_free(). */
+ * that cannot be examined, as they may be folders.  Archives, files of other packers, and names that would
+ * be wanted in lower case, are left out, and reported as one problem.  Fills *t (zeroed before); end with
+ * input_tree_free(). */
 void input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *ctx, const char *name),
                      void *ctx);
 

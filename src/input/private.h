@@ -226,10 +226,10 @@ extern const struct unpacker input_gzip, input_zstd, input_xz;
 
 /* ---- tree.c: files that are left out ---- */
 
-/* Files of a folder or an archive that are left out although they may be traces: archives, which are not
- * opened, and files whose names would be wanted in lower case.  Zeroed to start. */
+/* Files of a folder or an archive that are left out although they may be traces: archives and files of other
+ * packers, which are not opened, and files whose names would be wanted in lower case.  Zeroed to start. */
 struct input_passed {
-	size_t archives, upper;
+	size_t packed, upper;
 	char first[300]; /* path of the first file; may be cut */
 };
 

@@ -76,9 +76,8 @@ static void add_todo(struct walk *w, char *path)
  * whose files are not unpacked.  Changes the name. */
 static bool is_packed(char *lower, bool (*wanted)(void *ctx, const char *name), void *ctx)
 {
-	static const char *const archives[] = { ".zip", ".7z", ".rar", ".tbz2" }, *const packers[] = {
-		".bz2", ".lz4", ".lzma", ".lz", ".z", ".br"
-	};
+	static const char *const archives[] = { ".zip", ".7z", ".rar", ".tbz2" };
+	static const char *const packers[] = { ".bz2", ".lz4", ".lzma", ".lz", ".z", ".br" };
 	char *const suffix = strrchr(lower, '.');
 
 	for (size_t i = 0; suffix != NULL && i < COUNT_OF(archives); i++)
@@ -106,26 +105,26 @@ void input_passed_note(struct input_passed *p, bool (*wanted)(void *ctx, const c
 		lower[i] = (char)(is_upper ? name[i] - 'A' + 'a' : name[i]);
 		upper |= is_upper;
 	}
-	const bool archive = is_packed(lower, wanted, ctx);
-	if (!archive && (!upper || !wanted(ctx, lower)))
+	const bool packed = is_packed(lower, wanted, ctx);
+	if (!packed && (!upper || !wanted(ctx, lower)))
 		return;
-	if (p->archives + p->upper == 0)
+	if (p->packed + p->upper == 0)
 		snprintf(p->first, sizeof p->first, "%s", path);
-	p->archives += archive;
-	p->upper += !archive;
+	p->packed += packed;
+	p->upper += !packed;
 }
 
 void input_passed_report(const struct input_passed *p, struct input_tree *t, const char *path)
 {
 	char why[500];
 
-	if (p->archives + p->upper == 0)
+	if (p->packed + p->upper == 0)
 		return;
 	snprintf(why, sizeof why,
 	         "left out: archives and files of other packers in it (%zu), files whose suffix is not in "
 	         "lower case (%zu); the first is "
 	         "%s; name them to read them, unpacked if they are in an archive",
-	         p->archives, p->upper, p->first);
+	         p->packed, p->upper, p->first);
 	input_tree_add_problem(t, path, INPUT_PASSED, why);
 }
 

@@ -6,7 +6,7 @@
 
 /*
  * A table that fits the width of a line: names and texts are shortened as far as their columns allow, then
- * columns are left out, the least useful first. Cells are written one after the other.
+ * columns are left out, the least useful first.  Cells are written one after the other.
  */
 
 #define COLUMNS_MAX 20

@@ -95,8 +95,7 @@ struct trace_input {
 /* The thread that reads a file's meaning and calls the hooks. */
 enum read_ahead {
 	READ_ALONG,         /* that of the consumer */
-	READ_AHEAD_TO_SORT, /* a separate one if events are sorted; else the consumer keeps two threads busy
-	                     */
+	READ_AHEAD_TO_SORT, /* a separate one if events are sorted; else two threads are busy already */
 	READ_AHEAD,         /* a separate one */
 };
 
@@ -153,7 +152,7 @@ struct adjustment {
 
 struct arrangement {
 	enum event_order order;
-	/* What the consumer does not use, so that sorting costs less. */
+	/* Parts of events that the consumer does not use: sorting omits them. */
 	bool bare;             /* fields: only those of counters, call stacks and plan_bytes are kept */
 	bool few_fields;       /* values of fields other than those of counters and call stacks */
 	bool arrows_alone;     /* the order of events other than arrow ends: they come first, as read */

@@ -263,7 +263,7 @@ INLINE bool nest_blocks(struct nesting *w, struct self_times *t, const struct se
 
 /* Sets self[] of all spans if they and the blocks nest.  Also finds the blocks that remain when the spans
  * that end by `time` (0: none) are dropped: the first *rest blocks, which precede all spans, then *nleft in
- * left[]. Returns false if two overlap in part, or a span is inside a block.  Inlined twice, with a constant
+ * left[].  Returns false if two overlap in part, or a span is inside a block.  Inlined twice, with a constant
  * direction. */
 INLINE bool nest_spans(struct self_times *t, const struct self_track *k, uint64_t time, bool backwards,
                        uint32_t *rest, uint32_t *nleft)

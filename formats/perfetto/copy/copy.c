@@ -573,9 +573,8 @@ static bool copy_skips(const struct copier *c, const struct event *e, struct sli
 	if ((c->run->rebased && !copy->moves) || !pf_next_frame(&bytes, &frame, &content) || bytes.n > 0)
 		return false;
 	pfc_packet(&k, content);
-	return pfc_is_plain(&copy->states, &k) && !pfc_has_state(&k) &&
-	       (copy->copying ||
-	        pfc_names_nothing(&copy->names, pfc_sequence_of(&copy->states, &k), &k, e->ts));
+	const struct pfc_sequence *const q = pfc_sequence_of(&copy->states, &k);
+	return pfc_is_plain(q, &k) && (copy->copying || pfc_names_nothing(&copy->names, q, &k, e->ts));
 }
 
 /* ---- the copier ---- */

@@ -112,8 +112,9 @@ bool pfc_ends_nothing(const struct pfc_states *all, const struct pf_legacy *l);
 /* Whether the packet's timestamp is a difference. */
 bool pfc_is_incremental(const struct pfc_states *all, const struct pfc_packet *k);
 
-/* Whether a packet with nothing but an event leaves the state of its sequence, which is known, as it is. */
-bool pfc_is_plain(const struct pfc_states *all, const struct pfc_packet *k);
+/* Whether a packet that is left out changes no state: it has an event alone, without differences.
+ * q: of pfc_sequence_of(). */
+bool pfc_is_plain(const struct pfc_sequence *q, const struct pfc_packet *k);
 
 /* Returns the clock of the packet's timestamp; 0: that of the trace. */
 uint32_t pfc_clock_of(const struct pfc_states *all, const struct pfc_packet *k);
@@ -169,10 +170,9 @@ struct pfc_change {
 	struct pfc_carry carry;
 	bool set_time; /* the timestamp becomes `time`, in the trace's clock, also for events with deltas */
 	uint64_t time;
-	uint32_t time_clock; /* clock id of the timestamp; 0: not written */
-	/* Of a snapshot: the trace's clock is moved earlier than the others by `moved_by`. */
-	struct pfc_moved *moves;
-	uint64_t moved_by;
+	uint32_t time_clock;     /* clock id of the timestamp; 0: not written */
+	struct pfc_moved *moves; /* clocks of a snapshot, some of which change; NULL: no clock changes */
+	uint64_t moved_by;       /* ns that are subtracted from the trace's clock */
 	uint32_t trace_clock, sequence;
 	struct slice name;           /* name to add to the track; p NULL: none */
 	struct slice json, new_json; /* of a CPU profile; new_json.p NULL: it stays */

@@ -89,6 +89,11 @@ static void reset_deltas(struct pfc_sequence *q)
 
 /* ---- clocks ---- */
 
+static uint32_t clock_of(const struct pfc_sequence *q, const struct pfc_packet *k)
+{
+	return k->clock != 0 ? k->clock : q != NULL ? q->clock : 0;
+}
+
 static struct pfc_clock *find_clock(const struct pfc_sequence *q, uint32_t id)
 {
 	for (uint32_t i = 0; i < q->nclocks; i++)
@@ -115,25 +120,28 @@ static void apply_clock(struct pfc_states *all, struct pfc_sequence *q, struct s
 
 uint32_t pfc_clock_of(const struct pfc_states *all, const struct pfc_packet *k)
 {
-	const struct pfc_sequence *const q = pfc_sequence_of(all, k);
+	return clock_of(pfc_sequence_of(all, k), k);
+}
 
-	return k->clock != 0 ? k->clock : q != NULL ? q->clock : 0;
+/* Returns the incremental clock of the packet's timestamp; NULL: the timestamp is not a difference. */
+static struct pfc_clock *incremental_clock(const struct pfc_sequence *q, const struct pfc_packet *k)
+{
+	struct pfc_clock *const c = q != NULL ? find_clock(q, clock_of(q, k)) : NULL;
+
+	return c != NULL && c->incremental ? c : NULL;
 }
 
 bool pfc_is_incremental(const struct pfc_states *all, const struct pfc_packet *k)
 {
-	const struct pfc_sequence *const q = pfc_sequence_of(all, k);
-	const struct pfc_clock *const c = q != NULL ? find_clock(q, pfc_clock_of(all, k)) : NULL;
-
-	return c != NULL && c->incremental;
+	return incremental_clock(pfc_sequence_of(all, k), k) != NULL;
 }
 
 static void apply_timestamp(struct pfc_sequence *q, const struct pfc_packet *k, bool copied,
                             struct pfc_carry *carry)
 {
-	struct pfc_clock *const c = find_clock(q, k->clock != 0 ? k->clock : q->clock);
+	struct pfc_clock *const c = incremental_clock(q, k);
 
-	if (!k->has_timestamp || c == NULL || !c->incremental)
+	if (!k->has_timestamp || c == NULL)
 		return;
 	if (copied) {
 		carry->timestamp = c->sum;
@@ -146,9 +154,9 @@ static void apply_timestamp(struct pfc_sequence *q, const struct pfc_packet *k, 
 void pfc_keep_deltas(struct pfc_states *all, const struct pfc_packet *k, const struct pfc_carry *carry)
 {
 	struct pfc_sequence *const q = k->has_sequence ? find_sequence(all, k) : NULL;
-	struct pfc_clock *const c = q != NULL ? find_clock(q, k->clock != 0 ? k->clock : q->clock) : NULL;
+	struct pfc_clock *const c = incremental_clock(q, k);
 
-	if (k->has_timestamp && c != NULL && c->incremental)
+	if (k->has_timestamp && c != NULL)
 		c->sum += carry->timestamp + k->timestamp;
 	if (q != NULL)
 		q->delta_us =
@@ -304,7 +312,7 @@ static void apply_event(struct pfc_states *all, struct pfc_sequence *q, const st
 		apply_counters(all, q, k, copied, carry);
 }
 
-bool pfc_is_plain(const struct pfc_states *all, const struct pfc_packet *k)
+bool pfc_is_plain(const struct pfc_sequence *q, const struct pfc_packet *k)
 {
 	const struct pf_event_fields *const te = &k->te;
 	const bool is_event = k->event.p != NULL && te->type >= PF_EVENT_BEGIN &&
@@ -313,8 +321,8 @@ bool pfc_is_plain(const struct pfc_states *all, const struct pfc_packet *k)
 	const bool has_other = k->descriptor.p != NULL || k->thread.p != NULL || k->streaming.p != NULL ||
 	                       k->snapshot.p != NULL || k->zlib.p != NULL || k->zstd.p != NULL;
 
-	return is_event && !has_other && te->time != 1 && te->thread_time != 1 &&
-	       te->instruction_count != 1 && pfc_sequence_of(all, k) != NULL && !pfc_is_incremental(all, k);
+	return q != NULL && is_event && !has_other && te->time != 1 && te->thread_time != 1 &&
+	       te->instruction_count != 1 && incremental_clock(q, k) == NULL && !pfc_has_state(k);
 }
 
 static void apply_streaming(struct pfc_sequence *q, struct slice s, bool copied, struct pfc_carry *carry)

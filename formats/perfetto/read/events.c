@@ -449,7 +449,7 @@ static void read_metadata(struct pf_state *st, struct pf_event *e)
 		pf_name_task(st, e->track, name, text);
 }
 
-/* What an event of a phase is, and what it requires of its track: bits of enum pf_needs. */
+/* Legacy phases: kind of the event, and requirements on its track (enum pf_needs). */
 static const struct legacy_phase {
 	uint8_t kind, needs;
 	bool is_async;

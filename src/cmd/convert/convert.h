@@ -97,7 +97,7 @@ struct part_out {
 	uint32_t number;    /* number in its name */
 	uint32_t from, end; /* range [from, end): parts of the plan, or units of SPLIT_SIZE */
 	uint64_t bytes;     /* size of the output */
-	bool omits;         /* the last record that it got is left out of it */
+	bool omits;         /* the last record that the copier got is of another part */
 	bool failed;
 };
 

@@ -236,7 +236,7 @@ enum pairing_result pairing_end(struct pairing *p, struct batch *b, struct event
                                 const struct pairing_how *how);
 
 /* Copies the name and the fields of an event to *kept, unless they outlive the batch (NULL: nothing is
- * copied). Fields beyond `limit` bytes are a loss.  spare: as retained_new().  Returns the name, which
+ * copied).  Fields beyond `limit` bytes are a loss.  spare: as retained_new().  Returns the name, which
  * outlives the batch. */
 struct slice pairing_retain(struct pairing *p, const struct batch *b, const struct event *e,
                             const struct pairing_how *how, uint32_t limit, struct retained_spare *spare,
