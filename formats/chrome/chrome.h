@@ -244,13 +244,13 @@ struct chrome_phases {
 
 #define CHROME_SKIPS JSON_REPAIR_INNER
 
-struct chrome_ahead;
+struct pieces;
 
 struct chrome_reading {
 	struct reader *r;
 	struct json json;
 	struct chrome_record rec;
-	struct chrome_ahead *ahead; /* NULL: no thread parses ahead */
+	struct pieces *ahead; /* NULL: no thread parses ahead */
 	bool asked_ahead;
 	enum chrome_where where;
 	bool in_object; /* the array of events is a member of an object */
@@ -430,7 +430,6 @@ void chrome_damage_free(struct chrome_reading *st);
 /* Sets st->rec to the event at p if another thread parsed it, and it ends before e.  Returns its end, or
  * NULL. */
 const char *chrome_parsed_ahead(struct chrome_reading *st, const char *p, const char *e);
-void chrome_ahead_free(struct chrome_ahead *a); /* may be NULL */
 
 /* ---- document/document.c: what begins where ---- */
 

@@ -4,6 +4,7 @@
  */
 #include "chrome/chrome.h"
 #include "base/compiler.h"
+#include "base/pieces.h"
 #include "model/number.h"
 
 #include <stdarg.h>
@@ -462,7 +463,7 @@ static void close_reader(struct reader *r)
 {
 	struct chrome_reading *const st = r->state;
 
-	chrome_ahead_free(st->ahead);
+	pieces_free(st->ahead);
 	chrome_tasks_free(st);
 	chrome_pairs_free(st);
 	chrome_frames_free(&st->frames);

@@ -9,6 +9,7 @@
  * fast.c      common lines, and those that a look-ahead pass skips
  * record.c    records as tokens (record.h): the parser
  * paths.c     records with the layout of earlier ones
+ * pieces.c    such records, read by further threads
  * check.c     checks of a record
  * names.c     its process, the names of its hashes
  * metadata.c  metadata that applies to other records
@@ -425,7 +426,10 @@ struct dft_state {
 	uint64_t uncommon;      /* offset of the last line that is left to the general path */
 	const uint32_t *quotes; /* in the index: the first quote not yet used */
 	const uint32_t *lines, *odd;
+	bool in_index; /* they are those of the current line */
 	struct dft_paths paths;
+	struct pieces *pieces; /* NULL: no thread parses ahead */
+	bool asked_pieces;
 	struct dft_keys keys;
 	struct dft_record record;
 	struct dft_facts facts; /* of this record */
@@ -633,6 +637,10 @@ static inline uint64_t dft_signature(const struct dft_record *rec, enum dft_phas
 void dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f);
 
 /* ---- common lines (fast.c) ---- */
+
+/* pieces.c: sets st->record to the record of the line at the start of the window if another thread has read
+ * it, all but its position.  Returns its end, or NULL. */
+const char *dft_line_read(struct dft_state *st);
 
 /* Reads the line at the start of the window, with its line feed, if it is a common one. */
 bool dft_fast_line(struct dft_state *st, struct record *rec);

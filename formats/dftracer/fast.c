@@ -203,51 +203,87 @@ static bool learn_line(struct dft_state *st, const char *e)
 	return true;
 }
 
-/* Whether the window starts with a line that is in an index and not known to be uncommon. */
-static bool is_fast(struct dft_state *st)
+/* Whether the window starts with a line that is not known to be uncommon. */
+static inline bool is_fast(struct dft_state *st)
 {
 	const struct input *const in = st->r->in;
 
+	st->in_index = false; /* the window may have moved */
 	return !st->line.begun && !st->closed && !st->trailer && in->p < in->end &&
-	       input_offset(in, in->p) != st->uncommon && index_window(st);
+	       input_offset(in, in->p) != st->uncommon;
 }
 
-/* Parses the first line of the index, which is at the start of the window.  Returns its line feed; NULL: it
- * is not a clean record, so the general path must read it. */
+static inline bool follow_path(struct dft_state *st, const char *base, const char *e)
+{
+	struct dft_record *const rec = &st->record;
+	const char *const p = st->r->in->p;
+
+	rec->top = rec->own_top;
+	rec->args = rec->own_args;
+	const struct dft_shape *const shape =
+	    st->raw_fields ? NULL : dft_paths_follow(&st->paths, rec, base, &st->quotes, p, e);
+	if (shape != NULL)
+		dft_record_apply(rec, shape, p, e);
+	return shape != NULL;
+}
+
+/* Parses the line at the start of the window by the index.  Returns its line feed; NULL: it is not a clean
+ * record, or its end is not in the window. */
 static inline const char *parse_line(struct dft_state *st)
 {
 	const struct input *const in = st->r->in;
-	struct dft_record *const rec = &st->record;
-	const char *const base = st->index->base, *const e = base + *st->lines;
 
-	if (rec->p == in->p && input_offset(in, in->p) == st->parsed && st->raw)
-		return e;
+	if ((!st->in_index || *st->lines == UINT32_MAX) && !index_window(st))
+		return NULL;
+	st->in_index = true;
+	const char *const base = st->index->base, *const e = base + *st->lines;
 	for (const char *q = in->p; q < e; q += 64)
 		PREFETCH(q + JSON_CHUNK); /* the next index is made from these bytes */
+	const bool clean = *in->p == '{' && *st->odd >= *st->lines && (size_t)(in->end - e) >= DFT_SPARE;
+	if (clean && (follow_path(st, base, e) || learn_line(st, e)))
+		return e;
+	st->uncommon = st->record.offset;
+	return NULL;
+}
+
+/* Sets st->record to the record that fills the line at the start of the window.  Returns its line feed; NULL:
+ * the general path must read it. */
+static inline const char *read_line(struct dft_state *st)
+{
+	const struct input *const in = st->r->in;
+	struct dft_record *const rec = &st->record;
+
+	if (rec->p == in->p && input_offset(in, in->p) == st->parsed && st->raw)
+		return rec->end;
 	rec->offset = input_offset(in, in->p);
-	if (*in->p != '{' || *st->odd < *st->lines || (size_t)(in->end - e) < DFT_SPARE ||
-	    ((st->raw_fields || !dft_paths_follow(&st->paths, rec, base, &st->quotes, in->p, e)) &&
-	     !learn_line(st, e))) {
-		st->uncommon = rec->offset;
+	const char *e = st->pieces != NULL || !st->asked_pieces ? dft_line_read(st) : NULL;
+	if (e != NULL)
+		st->in_index = false;
+	else if ((e = parse_line(st)) == NULL)
 		return NULL;
-	}
 	rec->line = st->line.number;
 	rec->column = 1;
 	rec->ordinal = st->r->records + 1;
 	return e;
 }
 
+/* Goes to the line after that of read_line(); nl: its line feed. */
+static inline void pass_line(struct dft_state *st, const char *nl)
+{
+	st->line.number++;
+	st->line.start = input_offset(st->r->in, nl + 1);
+	st->lines += st->in_index;
+}
+
 bool dft_fast_line(struct dft_state *st, struct record *rec)
 {
-	const char *const e = is_fast(st) ? parse_line(st) : NULL;
+	const char *const e = is_fast(st) ? read_line(st) : NULL;
 
 	if (e == NULL)
 		return false;
 	dft_take_record(st, rec);
 	rec->end = e + 1;
-	st->line.number++;
-	st->line.start = input_offset(st->r->in, rec->end);
-	st->lines++;
+	pass_line(st, e);
 	return true;
 }
 
@@ -270,18 +306,18 @@ static void add_event(struct dft_state *st, struct batch *b)
 	b->n++;
 }
 
-/* Reads the lines of the index that start before the limit; b NULL: counts them.  Returns false at a line for
- * the general path, or if the batch is full. */
+/* Reads the lines that start before the limit; b NULL: counts them.  Returns false at a line for the general
+ * path, or if the batch is full. */
 static bool read_lines(struct dft_state *st, const char *limit, struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
 	const bool plain = b != NULL && wants_plain_events(st, b);
 
-	for (; *st->lines != UINT32_MAX && in->p < limit; st->lines++) {
+	while (in->p < limit) {
 		if (r->no_memory || (b != NULL && b->n == b->cap))
 			return false;
-		const char *const e = parse_line(st);
+		const char *const e = read_line(st);
 		if (e == NULL)
 			return false;
 		if (b != NULL) {
@@ -310,8 +346,7 @@ static bool read_lines(struct dft_state *st, const char *limit, struct batch *b)
 			r->trace->events += !dft_event_is_structure(&st->facts);
 		}
 		in->p = e + 1;
-		st->line.number++;
-		st->line.start = input_offset(in, in->p);
+		pass_line(st, e);
 	}
 	return true;
 }

@@ -2,14 +2,16 @@
  * Paths: layouts of earlier records.  The bytes between the values of records repeat, so they are stored as a
  * tree of literals (a trie), learned from records that the parser accepted (record.c).  A record that follows
  * a known path is not parsed: each literal is compared, each value is checked.
+ *
+ * Threads that follow paths may see a new node or not; they see all of it, as it is linked last.
  */
 #include <stdlib.h>
 
+#include "base/pieces.h"
 #include "dftracer/dftracer.h"
 
 #define MAX_NODES 4096
 #define MAX_SHAPES 512
-#define MAX_PATH_ARGS 200
 #define MAX_LITERAL 24 /* bytes */
 #define MAX_SIBLINGS 12
 #define MAX_CREDIT 1024 /* layouts that may be learned before records follow them */
@@ -19,17 +21,10 @@
 #define TARGET_END 255 /* no value: the line ends */
 #define TARGET_ARG 254 /* an argument */
 
-/* Properties of the records of a complete path, unless a number turns out to be of another kind. */
-struct dft_shape {
-	uint64_t shape, hashes;
-	uint32_t nargs;
-	uint16_t special[DFT_ROLES];
-};
-
 /* A literal and the value after it. */
 struct dft_node {
 	uint64_t literal[MAX_LITERAL / 8], mask[MAX_LITERAL / 8];
-	struct dft_node *sibling, *child;
+	struct dft_node *_Atomic sibling, *_Atomic child;
 	const struct dft_shape *shape; /* at the end of a path */
 	struct dft_arg arg;            /* TARGET_ARG: all but the positions */
 	uint8_t n;                     /* bytes of the literal */
@@ -130,19 +125,8 @@ static inline bool is_unsigned_number(const char *v, const char *end)
 	return end > v && (*end == ',' || *end == '}') && (*v != '0' || end - v == 1);
 }
 
-static void apply_shape(struct dft_record *rec, const struct dft_shape *shape)
-{
-	rec->shape ^= shape->shape;
-	rec->hashes = shape->hashes;
-	rec->nargs = shape->nargs;
-	memcpy(rec->special, shape->special, sizeof rec->special);
-	rec->nextras = 0;
-	rec->clean = true;
-	rec->too_many = false;
-}
-
-bool dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *base,
-                      const uint32_t **quotes, const char *p, const char *e)
+const struct dft_shape *dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *base,
+                                         const uint32_t **quotes, const char *p, const char *e)
 {
 	const char *const start = p;
 	const uint32_t line_end = (uint32_t)(e - base);
@@ -152,7 +136,6 @@ bool dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const c
 
 	rec->shape = 0; /* until the end of the path: differences from the path's shape */
 	json_clear(&rec->json);
-	rec->p = p;
 	for (; n != NULL && n->target != TARGET_END; n = next_node(n, p)) {
 		struct dft_token *token;
 		/* q is at the first quote of the literal, since values leave no quotes unread */
@@ -170,14 +153,14 @@ bool dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const c
 		if (n->kind == JSON_STRING) {
 			end = base + *q;
 			if (*q++ >= line_end)
-				return false;
+				return NULL;
 			p = end + 1;
 		} else {
 			p = end = skip_digits(v);
 			if (n->kind != JSON_UINT || !is_unsigned_number(v, end)) {
 				p = end = other_value(rec, n, a - 1, v, e);
 				if (end == NULL)
-					return false;
+					return NULL;
 				while (*q < (uint32_t)(end - base))
 					q++;
 			}
@@ -185,11 +168,10 @@ bool dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const c
 		*token = (struct dft_token){ (uint32_t)(v - start), (uint32_t)(end - v) };
 	}
 	if (n == NULL || p + n->n != e)
-		return false;
+		return NULL;
 	*quotes = q + n->quotes;
-	rec->end = e;
-	apply_shape(rec, n->shape);
-	return true;
+	rec->shape ^= n->shape->kinds;
+	return n->shape;
 }
 
 /* ---- learning a path ---- */
@@ -250,13 +232,12 @@ static struct dft_node make_node(const char *p, uint32_t n)
  * first: `"a":"` must be tried before `"a":`, which no string may follow. */
 static struct dft_node *add_child(struct dft_paths *x, struct dft_node *at, const struct dft_node *node)
 {
-	struct dft_node **link = &at->child;
+	struct dft_node *_Atomic *link = &at->child;
 	uint32_t siblings = 0;
 
-	for (; *link != NULL && (*link)->n >= node->n; link = &(*link)->sibling, siblings++)
-		if ((*link)->n == node->n &&
-		    memcmp((*link)->literal, node->literal, sizeof node->literal) == 0)
-			return *link;
+	for (struct dft_node *k; (k = *link) != NULL && k->n >= node->n; link = &k->sibling, siblings++)
+		if (k->n == node->n && memcmp(k->literal, node->literal, sizeof node->literal) == 0)
+			return k;
 	for (const struct dft_node *k = *link; k != NULL; k = k->sibling)
 		siblings++;
 	if (siblings >= MAX_SIBLINGS)
@@ -264,7 +245,8 @@ static struct dft_node *add_child(struct dft_paths *x, struct dft_node *at, cons
 	struct dft_node *const child = &x->nodes[x->n++];
 	*child = *node;
 	child->sibling = *link;
-	return *link = child;
+	*link = child;
+	return child;
 }
 
 static struct dft_node *add_value(struct dft_paths *x, struct dft_node *at, const struct dft_record *rec,
@@ -290,12 +272,21 @@ static void add_end(struct dft_paths *x, struct dft_node *at, const struct dft_r
 
 	node.target = TARGET_END;
 	node.shape = shape;
-	const struct dft_node *const end = add_child(x, at, &node);
-	if (end == NULL || end->shape != shape)
-		return;
-	*shape = (struct dft_shape){ .shape = kinds, .hashes = rec->hashes, .nargs = rec->nargs };
+	*shape = (struct dft_shape){ .kinds = kinds, .hashes = rec->hashes, .nargs = rec->nargs };
 	memcpy(shape->special, rec->special, sizeof shape->special);
-	x->nshapes++;
+	const struct dft_node *const end = add_child(x, at, &node);
+	x->nshapes += end != NULL && end->shape == shape;
+}
+
+/* Drops all paths, and with them the pieces that followed them. */
+static void start_over(struct dft_paths *x)
+{
+	if (x->followers != NULL)
+		pieces_settle(x->followers);
+	x->nodes[0].child = NULL;
+	x->n = 1;
+	x->nshapes = 0;
+	x->restarts++;
 }
 
 /* Whether learning is worth its time, which is about half that of parsing: each layout uses one
@@ -314,19 +305,16 @@ static bool pays(struct dft_paths *x, uint64_t ordinal)
 
 void dft_paths_learn(struct dft_paths *x, const struct dft_record *rec, uint64_t ordinal)
 {
-	struct stop stops[MAX_PATH_ARGS + DFT_TOPS];
+	struct stop stops[DFT_MAX_PATH_ARGS + DFT_TOPS];
 	struct dft_node *at;
 	uint64_t kinds = rec->shape;
 	uint32_t from = 0;
 
-	if (!pays(x, ordinal) || rec->nargs > MAX_PATH_ARGS)
+	if (!pays(x, ordinal) || rec->nargs > DFT_MAX_PATH_ARGS)
 		return;
 	const uint32_t n = list_stops(rec, stops);
-	if (x->n + n + 1 > MAX_NODES || x->nshapes == MAX_SHAPES) { /* endless new shapes: start over */
-		x->nodes[0].child = NULL;
-		x->n = 1;
-		x->nshapes = 0;
-	}
+	if (x->n + n + 1 > MAX_NODES || x->nshapes == MAX_SHAPES) /* endless new shapes */
+		start_over(x);
 	at = &x->nodes[0];
 	for (uint32_t i = 0; i < n; i++) {
 		if (stops[i].value.at - from > MAX_LITERAL ||

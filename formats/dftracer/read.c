@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/os.h"
+#include "base/pieces.h"
 #include "dftracer/dftracer.h"
 
 /*
@@ -495,6 +496,7 @@ static void dft_close(struct reader *r)
 	struct dft_state *const st = r->state;
 
 	free(st->index);
+	pieces_free(st->pieces);
 	dft_record_free(&st->record);
 	dft_keys_free(&st->keys);
 	dft_paths_free(&st->paths);

@@ -165,15 +165,16 @@ static inline enum dft_top top_of(const struct dft_record *rec, struct slice key
 bool dft_record_init(struct dft_record *rec)
 {
 	*rec = (struct dft_record){ .args_cap = 256, .json = { .lenient = true, .depth = DFT_MAX_DEPTH } };
-	rec->args = malloc(rec->args_cap * sizeof *rec->args);
+	rec->args = rec->own_args = malloc(rec->args_cap * sizeof *rec->args);
+	rec->top = rec->own_top;
 	return rec->args != NULL;
 }
 
 void dft_record_free(struct dft_record *rec)
 {
-	free(rec->args);
+	free(rec->own_args);
 	free(rec->members);
-	rec->args = NULL;
+	rec->args = rec->own_args = NULL;
 	rec->members = NULL;
 }
 
@@ -294,7 +295,8 @@ static bool reserve_arg(struct dft_record *rec)
 	}
 	if (rec->nargs < rec->args_cap)
 		return true;
-	rec->no_memory = !array_reserve(&rec->args, rec->nargs, &rec->args_cap, sizeof *rec->args);
+	rec->no_memory = !array_reserve(&rec->own_args, rec->nargs, &rec->args_cap, sizeof *rec->args);
+	rec->args = rec->own_args;
 	return !rec->no_memory;
 }
 
@@ -493,6 +495,8 @@ bool dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, con
 
 	clear_record(rec);
 	rec->p = p;
+	rec->top = rec->own_top;
+	rec->args = rec->own_args;
 	p = json_first(&rec->json, p, e, &more);
 	while (p != NULL && more) {
 		p = read_member(&x, p);

@@ -89,13 +89,15 @@ enum dft_flaw {
 struct dft_record {
 	const char *p, *end; /* from `{` to after `}` */
 	uint64_t offset, ordinal, line;
-	uint64_t column;                /* of the first byte, from 1 on */
-	uint64_t shape;                 /* enum json_kind of the known members, four bits each */
-	struct dft_token top[DFT_TOPS]; /* valid unless the kind is JSON_ABSENT */
-	uint16_t special[DFT_ROLES];    /* index + 1 of the first argument of a role; 0: none */
-	struct dft_arg *args;           /* owned */
-	uint32_t nargs, args_cap;
-	uint64_t hashes; /* bit set: which of the first 64 arguments are hashes by their keys */
+	uint64_t column;             /* of the first byte, from 1 on */
+	uint64_t shape;              /* enum json_kind of the known members, four bits each */
+	struct dft_token *top;       /* own_top, or of a piece; [i] is valid unless its kind is JSON_ABSENT */
+	uint16_t special[DFT_ROLES]; /* index + 1 of the first argument of a role; 0: none */
+	struct dft_arg *args;        /* own_args, or of a piece (pieces.c) */
+	struct dft_token own_top[DFT_TOPS];
+	struct dft_arg *own_args;
+	uint32_t nargs, args_cap; /* args_cap: of own_args */
+	uint64_t hashes;          /* bit set: which of the first 64 arguments are hashes by their keys */
 	struct dft_arg extras[DFT_EXTRAS];
 	uint32_t nextras;
 	struct dft_arg *members; /* all of the record, unchanged and in file order, if keep_members is set
@@ -222,25 +224,52 @@ static inline struct slice dft_clean_text(struct slice s)
 /* ---- paths: layouts of earlier records ---- */
 
 struct dft_node;
-struct dft_shape;
+struct pieces;
 
+/* Properties of the records of a complete path, unless a number turns out to be of another kind. */
+struct dft_shape {
+	uint64_t kinds, hashes; /* dft_record.shape and .hashes */
+	uint32_t nargs;
+	uint16_t special[DFT_ROLES];
+};
+
+/* One thread learns paths; others may follow them meanwhile. */
 struct dft_paths {
 	struct dft_node *nodes; /* [0] is the root, which has no literal */
 	struct dft_shape *shapes;
 	uint32_t n, nshapes;
 	uint64_t ordinal; /* of the last record that followed no path */
 	uint32_t credit, unlearned;
+	struct pieces *followers; /* other threads follow paths for these; NULL: none do */
+	uint32_t restarts;        /* how often all paths were dropped */
 };
 
 bool dft_paths_init(struct dft_paths *x);
 void dft_paths_free(struct dft_paths *x);
 
-#define DFT_SPARE 32 /* bytes after a line that must be readable */
+#define DFT_SPARE 32          /* bytes after a line that must be readable */
+#define DFT_MAX_PATH_ARGS 200 /* arguments of a record that follows a path */
 
-/* Reads the record that fills the line [p, e) of clean bytes.  Returns false if it follows no known path.
- * *quotes: positions of quotes from p on, relative to `base`; moves past those of a record that is read. */
-bool dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *base,
-                      const uint32_t **quotes, const char *p, const char *e);
+/* Reads the record that fills the line [p, e) of clean bytes into rec->top, args and shape.  Returns the
+ * shape for dft_record_apply(), which sets the rest; NULL if it follows no known path.  *quotes: positions of
+ * quotes from p on, relative to `base`; moves past those of a record that is read. */
+const struct dft_shape *dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *base,
+                                         const uint32_t **quotes, const char *p, const char *e);
+
+/* Completes a record that followed a path. */
+static inline void dft_record_apply(struct dft_record *rec, const struct dft_shape *shape, const char *p,
+                                    const char *e)
+{
+	json_clear(&rec->json);
+	rec->p = p;
+	rec->end = e;
+	rec->hashes = shape->hashes;
+	rec->nargs = shape->nargs;
+	memcpy(rec->special, shape->special, sizeof rec->special);
+	rec->nextras = 0;
+	rec->clean = true;
+	rec->too_many = false;
+}
 
 /* Adds the path of a valid record that fills its clean line, unless most records have layouts of their own.
  * ordinal: of the record, greater than in the previous call. */

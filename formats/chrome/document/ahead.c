@@ -1,25 +1,19 @@
 /*
- * Events parsed ahead of the reader on further threads: piece by piece, from the first brace on that may
+ * Events parsed ahead of the reader on further threads (base/pieces.h): from the first brace on that may
  * begin an element of the array.  The reader takes what was parsed at the position where it expects an event,
  * so a wrong guess, in a text or inside of an event, costs time only; and what is not plain JSON it parses
  * itself.
  *
- * Cost: a tenth of the parsing, to pass tokens on.  Memory: PIECES_A_THREAD pieces for each thread, whose
- * tokens take about as much as their text.
+ * Cost: a tenth of the parsing, to pass tokens on.  Memory: tokens take about as much as their text.
  */
 #include "chrome/chrome.h"
 
 #include <stdlib.h>
 
-#include "base/workers.h"
+#include "base/pieces.h"
 
-#ifndef CHROME_AHEAD_PIECE
-#define CHROME_AHEAD_PIECE (128 << 10) /* bytes; less to test short inputs */
-#endif
-#define PIECES_A_THREAD 4U                 /* so that a thread need not wait for the reader */
-#define WORTH_IT (32 * CHROME_AHEAD_PIECE) /* bytes; threads do not pay for less */
-#define LONGEST (128 << 10)                /* bytes of an event */
-#define MAX_BLANKS 64                      /* between elements, where a piece begins */
+#define LONGEST (128 << 10) /* bytes of an event */
+#define MAX_BLANKS 64       /* between elements, where a piece begins */
 
 /* Positions are bytes after the begin of the piece. */
 struct parsed_token {
@@ -34,22 +28,12 @@ struct parsed_event {
 	bool has_duplicates, has_others, has_other_kinds;
 };
 
-struct piece {
-	const char *from, *to; /* where its events begin; from == to: the window has no more */
-	const char *start;     /* of an event; NULL: to be guessed */
-	const char *end;       /* of what may be parsed */
+struct event_piece {
+	struct piece piece;
 	struct parsed_event *events;
 	struct parsed_token *tokens;
 	uint32_t n, cap, ntokens, tokens_cap;
-};
-
-struct chrome_ahead {
-	struct workers *workers;
-	const char *next, *end; /* the part of the window that is not in a piece yet */
-	struct piece *now;      /* the one that the reader is in; NULL: before the first one */
-	uint32_t at;            /* its next event, probably */
-	size_t npieces;
-	struct piece pieces[];
+	uint32_t at; /* the next event of the reader, probably */
 };
 
 /* ---- on any thread ---- */
@@ -76,8 +60,9 @@ static const char *guess_start(const struct piece *piece, const char *p)
 	return NULL;
 }
 
-static void add_event(struct piece *piece, const struct chrome_record *rec)
+static void add_event(struct event_piece *piece, const struct chrome_record *rec)
 {
+	const char *const from = piece->piece.from;
 	const uint32_t first = piece->ntokens;
 
 	if (!array_reserve(&piece->events, piece->n, &piece->cap, sizeof *piece->events) ||
@@ -87,13 +72,12 @@ static void add_event(struct piece *piece, const struct chrome_record *rec)
 		const struct json_token *const t = &rec->of[m];
 		if (t->kind != JSON_ABSENT)
 			piece->tokens[piece->ntokens++] =
-			    (struct parsed_token){ (uint32_t)(t->p - piece->from),
-				                   (uint32_t)(t->end - piece->from), (uint8_t)m,
-				                   (uint8_t)t->kind };
+			    (struct parsed_token){ (uint32_t)(t->p - from), (uint32_t)(t->end - from),
+				                   (uint8_t)m, (uint8_t)t->kind };
 	}
 	piece->events[piece->n++] = (struct parsed_event){
-		.at = (uint32_t)(rec->p - piece->from),
-		.end = (uint32_t)(rec->end - piece->from),
+		.at = (uint32_t)(rec->p - from),
+		.end = (uint32_t)(rec->end - from),
 		.first_token = first,
 		.ntokens = (uint8_t)(piece->ntokens - first),
 		.has_duplicates = rec->has_duplicates,
@@ -111,15 +95,16 @@ static const char *following(const char *p, const char *e)
 	return p < e && *p == '{' ? p : NULL;
 }
 
-static void parse_piece(void *ctx, size_t slot)
+static void parse_events(void *ctx, struct piece *piece)
 {
-	struct piece *const piece = &((struct chrome_ahead *)ctx)->pieces[slot];
-	const char *p = piece->start != NULL ? piece->start : guess_start(piece, piece->from);
+	struct event_piece *const to = (struct event_piece *)piece;
+	const char *p = piece->first ? piece->from : guess_start(piece, piece->from);
 	size_t in_vain = 0; /* bytes */
-	bool sure = piece->start != NULL;
+	bool sure = piece->first;
 	struct chrome_record rec;
 
-	piece->n = piece->ntokens = 0;
+	(void)ctx;
+	to->n = to->ntokens = to->at = 0;
 	while (p != NULL && p < piece->to && in_vain < LONGEST) {
 		struct json json = { .depth = JSON_MAX_DEPTH };
 		const char *const end = chrome_parse_event(&rec, &json, p, piece->end);
@@ -135,7 +120,7 @@ static void parse_piece(void *ctx, size_t slot)
 		}
 		sure = true;
 		if (json.suspect == NULL && json.big == NULL && json.spare == NULL)
-			add_event(piece, &rec);
+			add_event(to, &rec);
 		if ((p = following(end, piece->end)) == NULL)
 			p = guess_start(piece, end);
 	}
@@ -143,64 +128,31 @@ static void parse_piece(void *ctx, size_t slot)
 
 /* ---- the reader ---- */
 
-/* Sets the piece to the next bytes, and hands it to the workers. */
-static void put_piece(struct chrome_ahead *a, struct piece *piece, const char *start)
+static void free_events(struct piece *piece)
 {
-	const size_t left = (size_t)(a->end - a->next),
-	             n = left < CHROME_AHEAD_PIECE ? left : CHROME_AHEAD_PIECE;
+	struct event_piece *const x = (struct event_piece *)piece;
 
-	piece->from = a->next;
-	piece->to = a->next += n;
-	piece->end = left - n < LONGEST ? a->end : a->next + LONGEST;
-	piece->start = start;
-	workers_put(a->workers);
+	free(x->events);
+	free(x->tokens);
 }
 
-/* Begins with the event at p. */
-static struct chrome_ahead *begin(const struct chrome_reading *st, const char *p)
-{
-	static const struct workers_ops ops = { .run = parse_piece };
-	const unsigned threads = st->r->helpers;
-	const size_t n = (size_t)PIECES_A_THREAD * (threads + 1);
-	struct chrome_ahead *const a = calloc(1, sizeof *a + n * sizeof *a->pieces);
+static const struct pieces_ops ops = {
+	.size = sizeof(struct event_piece), .longest = LONGEST, .parse = parse_events, .free = free_events
+};
 
-	if (a == NULL || (a->workers = workers_new(n, threads, &ops, a)) == NULL) {
-		free(a);
-		return NULL;
-	}
-	a->npieces = n;
-	a->next = p;
-	a->end = st->end;
-	for (size_t i = 0; i < n; i++)
-		put_piece(a, &a->pieces[workers_slot(a->workers)], i == 0 ? p : NULL);
-	return a;
-}
-
-/* Goes to the piece of the event at p.  Returns false if there is none. */
-static bool go_to(struct chrome_ahead *a, const char *p)
+static void load(struct chrome_record *rec, const struct event_piece *piece, const struct parsed_event *e)
 {
-	while (a->now == NULL || p >= a->now->to) {
-		if (a->now != NULL && a->now->from == a->now->to)
-			return false;
-		if (a->now != NULL)
-			put_piece(a, a->now, NULL);
-		a->now = &a->pieces[workers_slot(a->workers)];
-		a->at = 0;
-	}
-	return p >= a->now->from;
-}
+	const char *const from = piece->piece.from;
 
-static void load(struct chrome_record *rec, const struct piece *piece, const struct parsed_event *e)
-{
 	chrome_record_clear(rec);
 	for (const struct parsed_token *t = piece->tokens + e->first_token, *const end = t + e->ntokens;
 	     t < end; t++)
-		rec->of[t->member] = (struct json_token){ piece->from + t->p, piece->from + t->end, t->kind };
+		rec->of[t->member] = (struct json_token){ from + t->p, from + t->end, t->kind };
 	rec->has_duplicates = e->has_duplicates;
 	rec->has_others = e->has_others;
 	rec->has_other_kinds = e->has_other_kinds;
-	rec->p = piece->from + e->at;
-	rec->end = piece->from + e->end;
+	rec->p = from + e->at;
+	rec->end = from + e->end;
 }
 
 const char *chrome_parsed_ahead(struct chrome_reading *st, const char *p, const char *e)
@@ -208,34 +160,21 @@ const char *chrome_parsed_ahead(struct chrome_reading *st, const char *p, const 
 	if (!st->asked_ahead) {
 		st->asked_ahead = true;
 		/* a whole file: unpacking has a thread, and its windows are too small for several */
-		if (st->r->helpers > 0 && st->last && st->wide == NULL && st->end - p >= WORTH_IT)
-			st->ahead = begin(st, p);
+		if (st->r->helpers > 0 && st->last && st->wide == NULL)
+			st->ahead = pieces_new(p, st->end, st->r->helpers, &ops, NULL);
 	}
-	struct chrome_ahead *const a = st->ahead;
-	if (a == NULL || !go_to(a, p))
+	struct event_piece *const x =
+	    st->ahead != NULL ? (struct event_piece *)pieces_at(st->ahead, p) : NULL;
+	if (x == NULL)
 		return NULL;
-	const struct piece *const piece = a->now;
-	const uint32_t at = (uint32_t)(p - piece->from);
-	while (a->at > 0 && (a->at == piece->n || piece->events[a->at].at > at))
-		a->at--;
-	while (a->at < piece->n && piece->events[a->at].at < at)
-		a->at++;
-	if (a->at == piece->n || piece->events[a->at].at != at || piece->from + piece->events[a->at].end > e)
+	const uint32_t at = (uint32_t)(p - x->piece.from);
+	while (x->at > 0 && (x->at == x->n || x->events[x->at].at > at))
+		x->at--;
+	while (x->at < x->n && x->events[x->at].at < at)
+		x->at++;
+	if (x->at == x->n || x->events[x->at].at != at || x->piece.from + x->events[x->at].end > e)
 		return NULL;
-	load(&st->rec, piece, &piece->events[a->at++]);
+	load(&st->rec, x, &x->events[x->at++]);
 	chrome_record_set_phase(&st->rec);
 	return st->rec.end;
-}
-
-void chrome_ahead_free(struct chrome_ahead *a)
-{
-	if (a == NULL)
-		return;
-	workers_settle(a->workers);
-	workers_free(a->workers);
-	for (size_t i = 0; i < a->npieces; i++) {
-		free(a->pieces[i].events);
-		free(a->pieces[i].tokens);
-	}
-	free(a);
 }

@@ -408,7 +408,9 @@ static void both_paths(struct paths *x, const struct json_scanner *scanner, char
 	const uint32_t *quotes = x->index->quotes.at;
 	const bool valid = dft_parse(&x->slow, &x->keys, p, e) && x->slow.end == e &&
 	                   x->slow.json.nflaws == 0 && x->slow.nextras == 0 && !x->slow.too_many;
-	if (dft_paths_follow(&x->paths, &x->fast, p, &quotes, p, e)) {
+	const struct dft_shape *const shape = dft_paths_follow(&x->paths, &x->fast, p, &quotes, p, e);
+	if (shape != NULL) {
+		dft_record_apply(&x->fast, shape, p, e);
 		cr_assert(valid, "accepted: %.*s", (int)n, p);
 		expect_same_record(&x->fast, &x->slow);
 		cr_assert_eq(*quotes, UINT32_MAX); /* all of them were used */
