@@ -3,6 +3,7 @@
  *
  *   format.c        probe, row of the format
  *   read.c          the reader: lines, their members and types
+ *   pieces.c        lines read by further threads
  *   meaning.c       meaning of lines: the trace, tracks, classes, events, the end
  *   properties.c    properties of classes, in their lines
  *   read_fields.c   fields of a line and their values
@@ -71,9 +72,10 @@ struct ndjson_pairs {
 	uint32_t n, cap;
 };
 
-/* The current line. */
+/* A line as tokens. */
 struct ndjson_line {
 	const char *p, *end; /* without \n or \r\n */
+	struct json json;    /* its flaws, or why it is no JSON */
 	enum ndjson_type type;
 	uint64_t seen;                        /* bit m: of[m] is set */
 	struct json_token of[NDJSON_MEMBERS]; /* by enum ndjson_member */
@@ -82,6 +84,9 @@ struct ndjson_line {
 	const char *duplicate, *unknown; /* the first such member; NULL: none */
 	const char *mistyped;            /* the first value of a wrong type; NULL: none */
 	enum ndjson_member mistyped_member;
+	/* The member that followed each one last; [NDJSON_MEMBERS]: the first of a line. */
+	uint8_t after[NDJSON_MEMBERS + 1];
+	bool no_memory;
 };
 
 /* A track or a class. */
@@ -116,16 +121,14 @@ struct ndjson_faults {
 struct ndjson_reading {
 	struct reader *r;
 	struct ndjson_faults *faults; /* collects findings; NULL: findings are reported */
-	struct json json;
-	struct ndjson_line line;
-	struct json_repair *plain; /* a line without its spare escapes; NULL: no line had any yet */
-	bool is_plain;             /* the tokens of the current line are in its text */
-	/* The member that followed each one last; [NDJSON_MEMBERS]: the first of a line. */
-	uint8_t after[NDJSON_MEMBERS + 1];
-	uint64_t number; /* number of the current line, from 1 */
-	uint64_t lines;  /* lines that were read */
-	size_t scanned;  /* bytes of the current line that have no line feed */
-	bool has_trace;  /* the first line was read on open */
+	struct ndjson_line line;      /* the current one */
+	struct pieces *pieces;        /* NULL: no thread parses ahead */
+	struct json_repair *plain;    /* a line without its spare escapes; NULL: no line had any yet */
+	bool is_plain;                /* the tokens of the current line are in its text */
+	uint64_t number;              /* number of the current line, from 1 */
+	uint64_t lines;               /* lines that were read */
+	size_t scanned;               /* bytes of the current line that have no line feed */
+	bool has_trace;               /* the first line was read on open */
 	bool has_end;
 	bool raw;                     /* the file was written with --raw */
 	bool deferred;                /* the line was parsed, and must be the first of a batch */
@@ -193,6 +196,22 @@ bool ndjson_fits_member(enum ndjson_member m, enum json_kind kind);
 
 /* Returns the end of the line [p, end) without \n or \r\n. */
 const char *ndjson_text_end(const char *p, const char *end);
+
+void ndjson_line_clear(struct ndjson_line *line);
+
+/* Reads the object at the brace p into a line that was cleared.  Returns its end; NULL: line->json has the
+ * reason, or OOM.  Of all functions only this one and the one above run on other threads. */
+const char *ndjson_read_tokens(struct ndjson_line *line, const char *p, const char *e);
+
+/* ---- pieces.c ---- */
+
+void ndjson_pieces_begin(struct ndjson_reading *st);
+
+/* Requires st->pieces.  Sets st->line to the line of which the object begins at p if another thread has read
+ * it, and there is nothing unusual in it.  Returns the end of the object, or NULL. */
+const char *ndjson_line_read(struct ndjson_reading *st, const char *p);
+
+/* ---- read.c ---- */
 
 /* Reads the object that begins the line [p, end) into st->line.  Returns its end; NULL after a finding or on
  * OOM. */

@@ -3,6 +3,7 @@
  * window, so the result does not depend on window boundaries; an unreadable line is left out and reading
  * continues with the next one.  Members may be in any order; required and optional ones are sets of bits.
  */
+#include "base/pieces.h"
 #include "ndjson/ndjson.h"
 
 #include <stdarg.h>
@@ -174,10 +175,10 @@ static inline const char *pass_key(enum ndjson_member m, const char *p, const ch
 
 /* Reads the key after the member *m, mostly that of an earlier line, which becomes *m.  NDJSON_MEMBERS: the
  * key is unknown, or none. */
-static inline const char *read_next_key(struct ndjson_reading *st, enum ndjson_member *m, const char *p,
+static inline const char *read_next_key(struct ndjson_line *line, enum ndjson_member *m, const char *p,
                                         const char *e)
 {
-	uint8_t *const after = &st->after[*m];
+	uint8_t *const after = &line->after[*m];
 	const char *v = pass_key(*after, p, e);
 	enum json_kind kind;
 	struct slice key;
@@ -185,7 +186,7 @@ static inline const char *read_next_key(struct ndjson_reading *st, enum ndjson_m
 	*m = *after;
 	if (v != NULL)
 		return v;
-	v = read_key(&st->json, p, e, &key, &kind);
+	v = read_key(&line->json, p, e, &key, &kind);
 	*m = v != NULL ? ndjson_find_member(key) : NDJSON_MEMBERS;
 	if (*m != NDJSON_MEMBERS)
 		*after = (uint8_t)*m;
@@ -206,15 +207,16 @@ static inline const char *read_scalar(struct json *x, const char *p, const char 
 }
 
 /* Reads the members of the object at p. */
-static const char *read_pairs(struct ndjson_reading *st, const char *p, const char *e,
-                              struct ndjson_pairs *to)
+static const char *read_pairs(struct ndjson_line *line, const char *p, const char *e, struct ndjson_pairs *to)
 {
-	struct json *const x = &st->json;
+	struct json *const x = &line->json;
 	bool more;
 
 	to->n = 0;
 	for (p = json_first(x, p, e, &more); p != NULL && more; p = json_next(x, p, e, '}', &more)) {
-		if (to->n == to->cap && !reader_reserve(st->r, &to->list, to->n, &to->cap, sizeof *to->list))
+		if (to->n == to->cap &&
+		    note_failure(&line->no_memory,
+		                 !array_reserve(&to->list, to->n, &to->cap, sizeof *to->list)))
 			return NULL;
 		struct ndjson_pair *const pair = &to->list[to->n++];
 		p = read_key(x, p, e, &pair->name, &pair->name_kind);
@@ -230,31 +232,30 @@ static const char *read_pairs(struct ndjson_reading *st, const char *p, const ch
 }
 
 /* Reads the value of a member; of the first args and types, also their members. */
-static const char *read_member(struct ndjson_reading *st, enum ndjson_member m, const char *p, const char *e,
+static const char *read_member(struct ndjson_line *line, enum ndjson_member m, const char *p, const char *e,
                                bool repeated, enum json_kind *kind)
 {
-	struct ndjson_pairs *const to = m == NDJSON_M_ARGS ? &st->line.args : &st->line.types;
+	struct ndjson_pairs *const to = m == NDJSON_M_ARGS ? &line->args : &line->types;
 
 	if (repeated || p == e || *p != '{' || (m != NDJSON_M_ARGS && m != NDJSON_M_TYPES))
-		return read_scalar(&st->json, p, e, kind);
+		return read_scalar(&line->json, p, e, kind);
 	*kind = JSON_OBJECT;
-	return read_pairs(st, p, e, to);
+	return read_pairs(line, p, e, to);
 }
 
-static const char *read_line(struct ndjson_reading *st, const char *p, const char *e)
+const char *ndjson_read_tokens(struct ndjson_line *line, const char *p, const char *e)
 {
-	struct ndjson_line *const line = &st->line;
-	struct json *const x = &st->json;
+	struct json *const x = &line->json;
 	enum ndjson_member m = NDJSON_MEMBERS;
 	enum json_kind kind;
 	bool more;
 
 	for (p = json_first(x, p, e, &more); p != NULL && more; p = json_next(x, p, e, '}', &more)) {
 		const char *const at = p;
-		const char *const v = read_next_key(st, &m, p, e);
+		const char *const v = read_next_key(line, &m, p, e);
 		const bool known = m != NDJSON_MEMBERS, repeated = known && ndjson_has(line, m);
 		p = v == NULL ? NULL
-		    : known   ? read_member(st, m, v, e, repeated, &kind)
+		    : known   ? read_member(line, m, v, e, repeated, &kind)
 		              : json_value(x, v, e, &kind);
 		if (p == NULL)
 			return NULL;
@@ -274,15 +275,13 @@ static const char *read_line(struct ndjson_reading *st, const char *p, const cha
 	return p;
 }
 
-static inline void clear_members(struct ndjson_reading *st)
+void ndjson_line_clear(struct ndjson_line *line)
 {
-	struct ndjson_line *const line = &st->line;
-
 	line->seen = 0;
 	line->args.n = line->types.n = 0;
 	line->duplicate = line->unknown = line->mistyped = NULL;
-	json_clear(&st->json);
-	st->json.spare = NULL;
+	json_clear(&line->json);
+	line->json.spare = NULL;
 }
 
 /* Reads the line [p, end) again, from a copy without the spare escapes that it has, so that all readers of
@@ -295,16 +294,16 @@ static bool read_plain(struct ndjson_reading *st, const char *p, const char *end
 		json_repair_escapes(st->plain, p, end);
 	st->is_plain = st->plain != NULL && !st->plain->text.failed;
 	st->r->no_memory |= !st->is_plain;
-	clear_members(st);
-	return st->is_plain &&
-	       read_line(st, st->plain->text.p, st->plain->text.p + st->plain->text.n) != NULL;
+	ndjson_line_clear(&st->line);
+	return st->is_plain && ndjson_read_tokens(&st->line, st->plain->text.p,
+	                                          st->plain->text.p + st->plain->text.n) != NULL;
 }
 
 /* ---- checks ---- */
 
 static bool report_not_json(struct ndjson_reading *st)
 {
-	const struct json_error *const error = &st->json.error;
+	const struct json_error *const error = &st->line.json.error;
 	struct quoted q;
 
 	if (st->r->no_memory)
@@ -335,7 +334,7 @@ static bool report_flaw(struct ndjson_reading *st)
 		[JSON_FLAW_WORD] = "not a JSON value",
 		[JSON_FLAW_COMMA] = "trailing comma",
 	};
-	const struct json_flaw_at *const f = &st->json.flaws[0];
+	const struct json_flaw_at *const f = &st->line.json.flaws[0];
 
 	return ndjson_report(st, f->kind == JSON_FLAW_UTF8 ? NDJSON_RULE_INVALID_UTF8 : NDJSON_RULE_NOT_JSON,
 	                     f->at, "%s", texts[f->kind]);
@@ -404,14 +403,17 @@ const char *ndjson_read_object(struct ndjson_reading *st, const char *p, const c
 	line->end = end;
 	line->type = NDJSON_TYPES;
 	line->async = line->step = st->is_plain = false;
-	clear_members(st);
-	st->json.complete = true;
+	ndjson_line_clear(line);
+	line->json.complete = true;
 	const char *const from = json_skip_blanks(p, end);
-	p = from == end    ? json_cut(&st->json, from, "expected an object")
-	    : *from != '{' ? json_fail(&st->json, from, "expected an object")
-	                   : read_line(st, from, end);
-	if (p != NULL && st->json.spare != NULL && !read_plain(st, from, p))
+	if (from == end || *from != '{')
+		p = from == end ? json_cut(&line->json, from, "expected an object")
+		                : json_fail(&line->json, from, "expected an object");
+	else if (st->pieces == NULL || (p = ndjson_line_read(st, from)) == NULL)
+		p = ndjson_read_tokens(line, from, end);
+	if (p != NULL && line->json.spare != NULL && !read_plain(st, from, p))
 		p = NULL;
+	st->r->no_memory |= line->no_memory;
 	if (p == NULL && !st->r->no_memory)
 		report_not_json(st);
 	return p;
@@ -422,7 +424,7 @@ bool ndjson_check_object(struct ndjson_reading *st)
 	struct ndjson_line *const line = &st->line;
 	struct quoted q;
 
-	if (st->json.nflaws > 0)
+	if (st->line.json.nflaws > 0)
 		return report_flaw(st);
 	if (line->duplicate != NULL)
 		ndjson_report(st, NDJSON_RULE_DUPLICATE_MEMBER, line->duplicate,
@@ -445,7 +447,7 @@ bool ndjson_parse_line(struct ndjson_reading *st, const char *p, const char *end
 	p = json_skip_blanks(p, end);
 	if (p == end)
 		return ndjson_check_object(st);
-	json_fail(&st->json, p, "expected the end of the line");
+	json_fail(&st->line.json, p, "expected the end of the line");
 	return report_not_json(st);
 }
 
@@ -624,12 +626,13 @@ static bool open_reader(struct reader *r)
 	struct ndjson_reading *const st = r->state;
 
 	st->r = r;
-	st->json = (struct json){ .lenient = true, .depth = JSON_MAX_DEPTH };
+	st->line.json = (struct json){ .lenient = true, .depth = JSON_MAX_DEPTH };
 	st->number = 1;
 	r->trace->dialect = "";
 	r->trace->clock = "unknown";
 	if (r->trace->zero_ns == 0)
 		r->trace->zero_ns = ndjson_zero(r->in);
+	ndjson_pieces_begin(st);
 	return read_first(st) && !r->no_memory;
 }
 
@@ -669,6 +672,7 @@ static void close_reader(struct reader *r)
 	struct ndjson_reading *const st = r->state;
 
 	ndjson_indexes_free(st);
+	pieces_free(st->pieces);
 	free(st->line.args.list);
 	free(st->line.types.list);
 	free(st->stack);

@@ -61,31 +61,9 @@ static void write_trace(const char *path, int lines, size_t oddity, bool new_lay
 	cr_assert_eq(fclose(f), 0);
 }
 
-static void compare(const char *path, const char *const *command, const char *what)
-{
-	struct ran r[2];
-
-	for (int i = 0; i < 2; i++) {
-		const char *args[8] = { NULL };
-		int n = 0;
-		for (; command[n] != NULL; n++)
-			args[n] = strcmp(command[n], "IN") == 0 ? path : command[n];
-		args[n++] = "--threads";
-		args[n] = i == 0 ? "1" : "3";
-		r[i] = run_tool(args, NULL, 0);
-	}
-	cr_expect(r[0].status == r[1].status && r[0].status <= 1, "%s, %s: %d, %d: %s", command[0], what,
-	          r[0].status, r[1].status, r[1].err);
-	cr_expect_str_eq(r[1].err, r[0].err, "%s, %s", command[0], what);
-	cr_expect(r[0].out_n > 0 && r[0].out_n == r[1].out_n && memcmp(r[0].out, r[1].out, r[0].out_n) == 0,
-	          "%s, %s", command[0], what);
-	ran_free(&r[0]);
-	ran_free(&r[1]);
-}
-
 static void expect_output_of_one_thread(int lines)
 {
-	static const char *const commands[][6] = { { "validate", "IN" },
+	static const char *const commands[][8] = { { "validate", "IN" },
 		                                   { "stats", "IN" },
 		                                   { "convert", "--to", "dftracer", "IN", "-" },
 		                                   { "convert", "--to", "csv", "IN", "-" } };
@@ -99,7 +77,7 @@ static void expect_output_of_one_thread(int lines)
 		write_trace(path, lines, new_layouts ? 0 : i, new_layouts);
 		snprintf(what, sizeof what, new_layouts ? "new layouts" : "oddity %zu", i);
 		for (size_t k = 0; k < sizeof commands / sizeof commands[0]; k++)
-			compare(path, commands[k], what);
+			expect_same_for_threads(commands[k], path, what);
 	}
 	remove_folder(dir);
 }

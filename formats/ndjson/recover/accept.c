@@ -448,7 +448,7 @@ const char *ndjson_frame(struct recovery *rc, const char *p, const char *e)
 
 	forget_line(rc);
 	p = ndjson_read_object(st, p, e);
-	return p != NULL && (st->json.nflaws == 0 || ndjson_check_object(st)) ? p : NULL;
+	return p != NULL && (st->line.json.nflaws == 0 || ndjson_check_object(st)) ? p : NULL;
 }
 
 /* ---- lines of the output ---- */

@@ -27,6 +27,10 @@ void ran_free(struct ran *r);
 /* Expects this exit status, and these words in either output.  Frees r. */
 void expect_ran(struct ran r, int status, const char *words);
 
+/* Runs a command (at most 7 arguments, of which IN stands for the path) with one thread and with three, and
+ * expects the same output, messages and status, 0 or 1.  what: for messages. */
+void expect_same_for_threads(const char *const *command, const char *path, const char *what);
+
 /* Read and write a whole file; NULL or false on failure.  A NUL follows the bytes that were read. */
 char *read_whole(const char *path, size_t *n);
 bool write_whole(const char *path, const void *p, size_t n);

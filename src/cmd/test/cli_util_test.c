@@ -211,6 +211,28 @@ void expect_ran(struct ran r, int status, const char *words)
 	ran_free(&r);
 }
 
+void expect_same_for_threads(const char *const *command, const char *path, const char *what)
+{
+	struct ran r[2];
+
+	for (int i = 0; i < 2; i++) {
+		const char *args[10] = { NULL };
+		int n = 0;
+		for (; command[n] != NULL; n++)
+			args[n] = strcmp(command[n], "IN") == 0 ? path : command[n];
+		args[n++] = "--threads";
+		args[n] = i == 0 ? "1" : "3";
+		r[i] = run_tool(args, NULL, 0);
+	}
+	cr_expect(r[0].status == r[1].status && (r[0].status == 0 || r[0].status == 1), "%s, %s: %d, %d: %s",
+	          command[0], what, r[0].status, r[1].status, r[1].err);
+	cr_expect_str_eq(r[1].err, r[0].err, "%s, %s", command[0], what);
+	cr_expect(r[0].out_n > 0 && r[0].out_n == r[1].out_n && memcmp(r[0].out, r[1].out, r[0].out_n) == 0,
+	          "%s, %s", command[0], what);
+	ran_free(&r[0]);
+	ran_free(&r[1]);
+}
+
 char *read_whole(const char *path, size_t *n)
 {
 	FILE *const f = fopen(path, "rb");
