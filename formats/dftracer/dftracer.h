@@ -428,8 +428,8 @@ struct dft_state {
 	const uint32_t *lines, *odd;
 	bool in_index; /* they are those of the current line */
 	struct dft_paths paths;
-	struct pieces *pieces; /* NULL: no thread parses ahead */
-	bool asked_pieces;
+	struct pieces *pieces; /* NULL: no thread parses ahead, or dft_line_read() was not called yet */
+	bool asked_pieces;     /* it was */
 	struct dft_keys keys;
 	struct dft_record record;
 	struct dft_facts facts; /* of this record */

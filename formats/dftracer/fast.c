@@ -203,12 +203,13 @@ static bool learn_line(struct dft_state *st, const char *e)
 	return true;
 }
 
-/* Whether the window starts with a line that is not known to be uncommon. */
-static inline bool is_fast(struct dft_state *st)
+/* Begins to read lines at the start of the window, which may have moved.  Returns false if the first one is
+ * known to be uncommon. */
+static inline bool begin_lines(struct dft_state *st)
 {
 	const struct input *const in = st->r->in;
 
-	st->in_index = false; /* the window may have moved */
+	st->in_index = false;
 	return !st->line.begun && !st->closed && !st->trailer && in->p < in->end &&
 	       input_offset(in, in->p) != st->uncommon;
 }
@@ -277,7 +278,7 @@ static inline void pass_line(struct dft_state *st, const char *nl)
 
 bool dft_fast_line(struct dft_state *st, struct record *rec)
 {
-	const char *const e = is_fast(st) ? read_line(st) : NULL;
+	const char *const e = begin_lines(st) ? read_line(st) : NULL;
 
 	if (e == NULL)
 		return false;
@@ -438,7 +439,7 @@ bool dft_run(struct reader *r, const char *limit, struct batch *b)
 		if (st->ahead)
 			skip_lines_ahead(st);
 		/* a look-ahead pass skips lines before each one that it reads */
-		goes_on = is_fast(st) && read_lines(st, st->ahead ? in->p + 1 : limit, b);
+		goes_on = begin_lines(st) && read_lines(st, st->ahead ? in->p + 1 : limit, b);
 	}
 	dft_no_memory_of_tables(st);
 	return true;

@@ -3,7 +3,7 @@
  * applies them in turn, and reads unusual lines itself: those with mistakes, escapes that need none, or
  * members that are unknown or repeated.
  *
- * Memory: tokens take about as much as their text.
+ * Memory: tokens take about as much as their text, and at most twelve times as much.
  */
 #include "ndjson/ndjson.h"
 
