@@ -110,6 +110,7 @@ struct dft_record {
 	bool no_memory;
 };
 
+/* Returns false on OOM.  A record must not move: it points into itself. */
 bool dft_record_init(struct dft_record *rec);
 void dft_record_free(struct dft_record *rec);
 
