@@ -428,8 +428,7 @@ struct dft_state {
 	const uint32_t *lines, *odd;
 	bool in_index; /* they are those of the current line */
 	struct dft_paths paths;
-	struct pieces *pieces; /* NULL: no thread parses ahead, or dft_line_read() was not called yet */
-	bool asked_pieces;     /* it was */
+	struct pieces *pieces; /* NULL: no thread parses ahead */
 	struct dft_keys keys;
 	struct dft_record record;
 	struct dft_facts facts; /* of this record */
@@ -638,8 +637,11 @@ void dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const
 
 /* ---- common lines (fast.c) ---- */
 
-/* pieces.c: sets st->record to the record of the line at the start of the window if another thread has read
- * it, all but its position.  Returns its end, or NULL. */
+/* pieces.c: starts threads that read lines ahead, if they pay; sets st->pieces. */
+void dft_pieces_begin(struct dft_state *st);
+
+/* pieces.c: requires st->pieces; sets st->record to the record of the line at the start of the window if
+ * another thread has read it, all but its position.  Returns its end, or NULL. */
 const char *dft_line_read(struct dft_state *st);
 
 /* Reads the line at the start of the window, with its line feed, if it is a common one. */

@@ -257,7 +257,7 @@ static inline const char *read_line(struct dft_state *st)
 	if (rec->p == in->p && input_offset(in, in->p) == st->parsed && st->raw)
 		return rec->end;
 	rec->offset = input_offset(in, in->p);
-	const char *e = st->pieces != NULL || !st->asked_pieces ? dft_line_read(st) : NULL;
+	const char *e = st->pieces != NULL ? dft_line_read(st) : NULL;
 	if (e != NULL)
 		st->in_index = false;
 	else if ((e = parse_line(st)) == NULL)

@@ -2,7 +2,7 @@
  * Lines read ahead of the reader on further threads (base/pieces.h): those that follow a path that the reader
  * has learned (paths.c).  The reader checks their records in turn, and parses all other lines itself.
  *
- * Cost: a third of the parsing, as text and tokens go through two caches.  Memory: a piece takes twice its
+ * Cost: a third of the parsing, as a second core loads text and tokens.  Memory: a piece takes twice its
  * text, and at most ten times as much.
  */
 #include "dftracer/dftracer.h"
@@ -28,7 +28,7 @@ struct line_piece {
 	struct dft_arg *args; /* of all lines */
 	uint32_t n, cap, nargs, args_cap;
 	uint32_t at;       /* the next line of the reader */
-	uint32_t restarts; /* dft_paths.restarts: then the paths were those of dft_paths.shapes */
+	uint32_t restarts; /* dft_paths.restarts when it was read: later ones overwrite the shapes */
 	struct json_index *index;
 };
 
@@ -66,13 +66,13 @@ static bool read_line(struct line_piece *x, const struct dft_paths *paths, struc
 
 /* Reads the lines in the first bytes at p.  Returns the start of the first line that is not complete in them.
  */
-static const char *read_chunk(struct line_piece *x, const struct dft_paths *paths, struct dft_record *rec,
+static const char *read_chunk(struct line_piece *x, const struct dft_state *st, struct dft_record *rec,
                               const char *p)
 {
 	const char *const end = x->piece.end;
 	struct json_index *const ix = x->index;
 
-	json_index_make(ix, json_scanner_best(), p, (size_t)(end - p));
+	json_index_make(ix, st->scanner, p, (size_t)(end - p));
 	const uint32_t *line = ix->lines.at, *quotes = ix->quotes.at, *odd = ix->odd.at;
 	for (const char *e; *line != UINT32_MAX && p < x->piece.to; p = e + 1) {
 		const uint32_t from = (uint32_t)(p - ix->base);
@@ -84,7 +84,7 @@ static const char *read_chunk(struct line_piece *x, const struct dft_paths *path
 		for (const char *b = p; b < e; b += 64)
 			PREFETCH(b + JSON_CHUNK); /* the next index is made from these bytes */
 		const bool clean = *odd >= (uint32_t)(e - ix->base) && end - e >= DFT_SPARE;
-		if (*p == '{' && clean && !read_line(x, paths, rec, &quotes, p, e))
+		if (*p == '{' && clean && !read_line(x, &st->paths, rec, &quotes, p, e))
 			return end;
 	}
 	return p;
@@ -92,17 +92,17 @@ static const char *read_chunk(struct line_piece *x, const struct dft_paths *path
 
 static void read_piece(void *ctx, struct piece *piece)
 {
-	const struct dft_paths *const paths = ctx;
+	const struct dft_state *const st = ctx; /* of which only scanner and paths are used */
 	struct line_piece *const x = (struct line_piece *)piece;
 	const char *p = piece->first ? piece->from : line_after(piece->from - 1, piece->to);
 	struct dft_record rec = { .json = { .lenient = true, .depth = DFT_MAX_DEPTH } };
 
 	x->n = x->nargs = x->at = 0;
-	x->restarts = paths->restarts;
+	x->restarts = st->paths.restarts;
 	if (x->index == NULL && (x->index = malloc(sizeof *x->index)) == NULL)
 		return;
 	while (p < piece->to) {
-		const char *const next = read_chunk(x, paths, &rec, p);
+		const char *const next = read_chunk(x, st, &rec, p);
 		p = next > p ? next : line_after(p, piece->to);
 	}
 }
@@ -118,7 +118,7 @@ static void free_piece(struct piece *piece)
 
 /* ---- the reader ---- */
 
-static void begin(struct dft_state *st)
+void dft_pieces_begin(struct dft_state *st)
 {
 	static const struct pieces_ops ops = {
 		.size = sizeof(struct line_piece), .longest = LONGEST, .parse = read_piece, .free = free_piece
@@ -126,10 +126,9 @@ static void begin(struct dft_state *st)
 	const struct reader *const r = st->r;
 	const bool renders = (r->want & WANT_FIELDS) != 0; /* the consumer has work for a second thread */
 
-	st->asked_pieces = true;
 	/* a whole file: unpacking has a thread, and its windows are too small for several */
 	if (r->helpers > renders && r->in->last && !st->ahead && !st->raw_fields)
-		st->pieces = pieces_new(r->in->p, r->in->end, r->helpers, &ops, &st->paths);
+		st->pieces = pieces_new(r->in->p, r->in->end, r->helpers, &ops, st);
 	st->paths.followers = st->pieces;
 }
 
@@ -138,10 +137,8 @@ const char *dft_line_read(struct dft_state *st)
 	struct dft_record *const rec = &st->record;
 	const char *const p = st->r->in->p;
 
-	if (!st->asked_pieces)
-		begin(st);
-	struct line_piece *const x =
-	    st->pieces != NULL ? (struct line_piece *)pieces_at(st->pieces, p) : NULL;
+	struct line_piece *const x = (struct line_piece *)pieces_at(st->pieces, p);
+
 	if (x == NULL || x->restarts != st->paths.restarts)
 		return NULL;
 	const uint32_t at = (uint32_t)(p - x->piece.from);

@@ -486,6 +486,7 @@ static bool dft_open(struct reader *r)
 	trace->record_id = "id";
 	trace->epoch_known = true;
 	trace->epoch_ns = 0;
+	dft_pieces_begin(st);
 	/* For runs of records, which have the first class: the copier must not take them for gaps. */
 	return (r->want & (WANT_RUNS | WANT_PLAIN)) == 0 ||
 	       trace_add_class(trace, SLICE_LIT("records")) != NULL;

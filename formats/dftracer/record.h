@@ -234,14 +234,14 @@ struct dft_shape {
 	uint16_t special[DFT_ROLES];
 };
 
-/* One thread learns paths; others may follow them meanwhile. */
+/* Changed by one thread, and read by others. */
 struct dft_paths {
 	struct dft_node *nodes; /* [0] is the root, which has no literal */
 	struct dft_shape *shapes;
 	uint32_t n, nshapes;
 	uint64_t ordinal; /* of the last record that followed no path */
 	uint32_t credit, unlearned;
-	struct pieces *followers; /* other threads follow paths for these; NULL: none do */
+	struct pieces *followers; /* whose threads read the paths; NULL: none do */
 	uint32_t restarts;        /* how often all paths were dropped */
 };
 

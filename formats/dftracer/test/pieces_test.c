@@ -9,7 +9,7 @@
 #define MANY 30000 /* lines of 150 bytes: more than the 4 MiB from which threads pay */
 #define FEW 1000   /* for a build with short pieces */
 
-/* What stands at a line, or in place of it, besides common records. */
+/* Unusual text between common records. */
 static const char *const oddities[] = {
 	"",
 	"\n",

@@ -7,7 +7,7 @@
 #define MANY 30000 /* lines of 150 bytes: more than the 4 MiB from which threads pay */
 #define FEW 1000   /* for a build with short pieces */
 
-/* What stands between events. */
+/* Unusual lines between events. */
 #define EVENT "\"class_index\":0,\"category\":\"k\",\"track_index\":1,\"pid\":7,\"tid\":8,\"offset\":4"
 static const char *const oddities[] = {
 	"",
