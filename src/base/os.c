@@ -266,6 +266,21 @@ int thread_start(pthread_t *thread, void *(*run)(void *), void *arg)
 	return error;
 }
 
+static uint64_t cpu_time_of(clockid_t clock)
+{
+	struct timespec t;
+
+	return clock_gettime(clock, &t) == 0 ? (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec : 0;
+}
+
+struct cpu_times cpu_times_now(void)
+{
+	const uint64_t mine = cpu_time_of(CLOCK_THREAD_CPUTIME_ID),
+	               all = cpu_time_of(CLOCK_PROCESS_CPUTIME_ID);
+
+	return (struct cpu_times){ mine, all > mine ? all - mine : 0 };
+}
+
 /* ---- spill files ---- */
 
 static bool failed(struct spill_file *f, enum spill_action action, int error)

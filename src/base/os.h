@@ -101,6 +101,13 @@ unsigned terminal_columns(int fd);
  * Returns 0 or an errno value. */
 int thread_start(pthread_t *thread, void *(*run)(void *), void *arg);
 
+/* CPU time used so far, in ns; 0: not known. */
+struct cpu_times {
+	uint64_t mine, others; /* of the calling thread, and of all others of the process */
+};
+
+struct cpu_times cpu_times_now(void);
+
 /* ---- spill files ---- */
 
 /*

@@ -95,7 +95,7 @@ struct trace_input {
 /* The thread that reads a file's meaning and calls the hooks. */
 enum read_ahead {
 	READ_ALONG,         /* that of the consumer */
-	READ_AHEAD_TO_SORT, /* a separate one if events are sorted; else two threads are busy already */
+	READ_AHEAD_IF_IDLE, /* a separate one if events are sorted, or if the second core is idle */
 	READ_AHEAD,         /* a separate one */
 };
 
@@ -182,13 +182,13 @@ struct pipeline_job {
 /* For a consumer that works with this number of threads. */
 static inline enum read_ahead read_ahead_beside(unsigned threads)
 {
-	return threads > 2 ? READ_AHEAD : threads == 2 ? READ_AHEAD_TO_SORT : READ_ALONG;
+	return threads > 2 ? READ_AHEAD : threads == 2 ? READ_AHEAD_IF_IDLE : READ_ALONG;
 }
 
 static inline bool job_reads_ahead(const struct pipeline_job *job)
 {
 	return job->read.ahead == READ_AHEAD ||
-	       (job->read.ahead == READ_AHEAD_TO_SORT && job->arrange.order != ORDER_FILE);
+	       (job->read.ahead == READ_AHEAD_IF_IDLE && job->arrange.order != ORDER_FILE);
 }
 
 static inline void job_progress(const struct pipeline_job *job, const struct input *in)

@@ -203,14 +203,14 @@ static bool reads_ahead(const struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
-	return job_reads_ahead(job) && (job->read.as == READ_MEANING || job->read.copy_of != NULL) &&
-	       job->adjust.anonymise == NULL && job->choice.split == NULL &&
-	       p->context.marks->state == MARKS_NOT && pipeline_reads_twice(job);
+	return job->read.ahead >= READ_AHEAD_IF_IDLE &&
+	       (job->read.as == READ_MEANING || job->read.copy_of != NULL) && job->adjust.anonymise == NULL &&
+	       job->choice.split == NULL && p->context.marks->state == MARKS_NOT && pipeline_reads_twice(job);
 }
 
 static bool begin_ahead(struct pipeline *p)
 {
-	if ((p->ahead = ahead_new(p->last, &p->context.raw)) == NULL)
+	if ((p->ahead = ahead_new(p->last, &p->context.raw, !job_reads_ahead(p->job))) == NULL)
 		return pipeline_no_memory(p);
 	p->trace.arena.gate = p->context.gate = ahead_gate(p->ahead);
 	p->last = ahead_stage(p->ahead);

@@ -650,7 +650,7 @@ static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool l
 		t->failed = true;
 		return;
 	}
-	if (k->n - nended > k->cap / 2 && !last) { /* many long spans */
+	if (k->n - nended > k->cap / 2 && k->n - nended > 2 * keep && !last) { /* many long spans */
 		time = UINT64_MAX;
 		t->inexact += k->n - nended;
 	}
@@ -715,6 +715,16 @@ static void free_total_capacity(struct self_times *t)
 	}
 }
 
+/* The number of spans that a full track retains.  The first time, it differs by track: tracks that fill alike
+ * are evaluated one by one from then on, and no thread waits long for the one that counts. */
+static uint32_t retained(const struct self_times *t, uint32_t track)
+{
+	const struct self_track *const k = &t->tracks[track];
+	const bool first = k->number == k->n;
+
+	return t->limit / 4 + (first ? t->limit / 16 * 3 * (track % 4) : 0);
+}
+
 bool self_times_reserve(struct self_times *t, uint32_t track)
 {
 	if (track >= t->ntracks) {
@@ -736,7 +746,7 @@ bool self_times_reserve(struct self_times *t, uint32_t track)
 	if (cap <= t->limit)
 		resize(t, k, cap);
 	else
-		evaluate(t, track, t->limit / 4, false);
+		evaluate(t, track, retained(t, track), false);
 	return !t->failed;
 }
 

@@ -1,6 +1,7 @@
 /* Reads ahead on a thread of its own, into a ring of batches.  The first batches are read without a thread,
- * which does not pay for short inputs; nor does it for records that are only copied.  If most batches have to
- * pass the gate, the thread ends, as each thread would only wait for the other. */
+ * which does not pay for short inputs; nor does it for records that are only copied, or on two cores if the
+ * consumer uses the second one.  If most batches have to pass the gate, the thread ends, as each thread would
+ * only wait for the other. */
 #include "run/read/reading.h"
 
 #include <pthread.h>
@@ -15,7 +16,8 @@
 #ifndef AHEAD_FIRST
 #define AHEAD_FIRST 64U /* batches before the thread starts; 1 to test short inputs */
 #endif
-#define AHEAD_JUDGED 64U /* batches after which it ends if more than half passed the gate */
+#define AHEAD_TRIED (4 * AHEAD_FIRST) /* batches after which an idle thread is seen */
+#define AHEAD_JUDGED 64U              /* batches after which it ends if more than half passed the gate */
 
 struct read_batch {
 	enum stage_status status;
@@ -26,10 +28,12 @@ struct ahead {
 	struct stage stage; /* with the reading stage in `from` */
 	struct gate gate;
 	pthread_t thread;
-	bool running;    /* used by the other stages: there is a thread ... */
-	bool stopped;    /* ... and there are no more batches */
-	unsigned first;  /* batches read without a thread */
-	const bool *raw; /* see ahead_new() */
+	bool running;            /* used by the other stages: there is a thread ... */
+	bool stopped;            /* ... and there are no more batches */
+	unsigned first;          /* batches read without a thread */
+	const bool *raw;         /* see ahead_new() */
+	bool if_idle;            /* see ahead_new() */
+	struct cpu_times before; /* when AHEAD_FIRST batches were read */
 	pthread_mutex_t lock;
 	pthread_cond_t calm;  /* for the other stages: a batch was put, or the reader waits */
 	pthread_cond_t go_on; /* for the reader */
@@ -161,6 +165,26 @@ static enum stage_status take(struct ahead *a, struct batch **out)
 	return r.status;
 }
 
+/* Whether the other threads did less than half of the work of this one since then. */
+static bool others_are_idle(const struct cpu_times *before)
+{
+	const struct cpu_times now = cpu_times_now();
+
+	return now.others - before->others < (now.mine - before->mine) / 2;
+}
+
+/* Whether the thread is to start before the next batch. */
+static bool is_time(struct ahead *a)
+{
+	const unsigned n = a->first++;
+
+	if (!a->if_idle)
+		return n == AHEAD_FIRST;
+	if (n == AHEAD_FIRST)
+		a->before = cpu_times_now();
+	return n == AHEAD_TRIED && others_are_idle(&a->before);
+}
+
 static enum stage_status ahead_next(struct stage *stage, struct batch **out)
 {
 	struct ahead *const a = (struct ahead *)stage;
@@ -168,7 +192,7 @@ static enum stage_status ahead_next(struct stage *stage, struct batch **out)
 	*out = NULL;
 	if (a->stopped)
 		return STAGE_BAD;
-	if (!a->running && a->put == 0 && a->first++ == AHEAD_FIRST && !*a->raw)
+	if (!a->running && a->put == 0 && !*a->raw && is_time(a))
 		start(a);
 	if (a->running) {
 		const enum stage_status status = take(a, out);
@@ -181,7 +205,7 @@ static enum stage_status ahead_next(struct stage *stage, struct batch **out)
 
 /* ---- begin and end ---- */
 
-struct ahead *ahead_new(struct stage *reading, const bool *raw)
+struct ahead *ahead_new(struct stage *reading, const bool *raw, bool if_idle)
 {
 	struct ahead *const a = calloc(1, sizeof *a);
 
@@ -189,6 +213,7 @@ struct ahead *ahead_new(struct stage *reading, const bool *raw)
 		return NULL;
 	a->stage = (struct stage){ ahead_next, reading };
 	a->raw = raw;
+	a->if_idle = if_idle;
 	a->gate.enter = enter;
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->calm, NULL);

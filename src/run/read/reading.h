@@ -86,9 +86,10 @@ struct source *streams_present(struct reading *r);
  */
 struct ahead;
 
-/* raw: whether records are only copied, which is known with the first batch: they are not read ahead.  NULL:
- * out of memory.  Both are borrowed. */
-struct ahead *ahead_new(struct stage *reading, const bool *raw);
+/* raw: whether records are only copied, which is known with the first batch: they are not read ahead.
+ * if_idle: nor are others, unless the other threads of the process have little to do.  NULL: out of memory.
+ * Both pointers are borrowed. */
+struct ahead *ahead_new(struct stage *reading, const bool *raw, bool if_idle);
 
 struct stage *ahead_stage(struct ahead *a);
 

@@ -66,7 +66,7 @@ static void read_all(struct counting *s, struct ahead *a, uint64_t n, uint64_t o
 
 static struct ahead *begin(struct counting *s, uint64_t all, uint64_t gate_every)
 {
-	struct ahead *const a = ahead_new(&s->stage, &s->raw);
+	struct ahead *const a = ahead_new(&s->stage, &s->raw, false);
 
 	cr_assert(a != NULL);
 	*s = (struct counting){ .stage.next = next,
