@@ -279,10 +279,8 @@ static void check_process(struct dft_state *st, const struct dft_record *rec, st
 	if (!f->has_pid)
 		return;
 	p = f->process = dft_process_of(st, rec, f->pid, host_of(st, rec));
-	if (p == NULL) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, p == NULL))
 		return;
-	}
 	p->records++;
 	p->calls += f->phase != DFT_PHASE_METADATA;
 	p->aggregated |= f->phase == DFT_PHASE_AGGREGATE;

@@ -373,10 +373,8 @@ static void add_fields(struct dft_state *st, struct batch *b, struct event *e, c
 	struct fields x = { st, b, rec, &st->facts, batch_fields(b, max), 0 };
 	const struct field *const first = x.to;
 
-	if (first == NULL) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, first == NULL))
 		return;
-	}
 	if (sizes != NULL) {
 		put_sizes(&x, sizes);
 	} else if (e->phase == PHASE_COUNTER) {
@@ -595,10 +593,8 @@ void dft_add_common(struct dft_state *st, const struct class *cls, uint64_t tid,
 	struct event *const e = &b->events[b->n];
 	const struct track *const track = thread_track(st, rec, st->sh->processes.last, true, tid, false);
 
-	if (track == NULL) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, track == NULL))
 		return;
-	}
 	*e = (struct event){ .ts = ts,
 		             .dur = dur,
 		             .name = name_of(st->r->trace, b, rec),

@@ -62,10 +62,8 @@ static void add_meta(struct dft_state *st, const struct dft_record *rec, const c
 
 	key.n = key.n < 200 ? key.n : 200;
 	const struct slice printed = ARENA_JOIN(&st->scratch, slice_str(prefix), SLICE_LIT("."), key);
-	if (printed.p == NULL) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, printed.p == NULL))
 		return;
-	}
 	const struct slice name = textscan_slice(printed.p, printed.n);
 	if (trace_meta(trace, name) != NULL)
 		return;

@@ -20,10 +20,9 @@ uint32_t dft_host_number(struct dft_hosts *hosts, struct arena *a, struct slice 
 		return 0;
 	const bool space = array_reserve(&hosts->texts, hosts->n, &hosts->cap, sizeof *hosts->texts);
 	const struct slice copy = arena_copy(a, host);
-	if (!space || copy.p == NULL || !tabletext_put(&hosts->index, copy, hosts->n + 1)) {
-		a->failed = true;
+	if (note_failure(&a->failed,
+	                 !space || copy.p == NULL || !tabletext_put(&hosts->index, copy, hosts->n + 1)))
 		return 0;
-	}
 	hosts->texts[hosts->n++] = copy;
 	return hosts->n;
 }
@@ -159,10 +158,9 @@ static struct dft_name *find_name(struct dft_state *st, struct dft_shared *sh, c
 		dft_report_limit(st, DFT_LIMIT_HASHES, rec);
 		return NULL;
 	}
-	if (!array_reserve(&n->names, n->n, &n->cap, sizeof *n->names) || !table64_put(index, key, n->n)) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, !array_reserve(&n->names, n->n, &n->cap, sizeof *n->names) ||
+	                                        !table64_put(index, key, n->n)))
 		return NULL;
-	}
 	struct dft_name *const e = &n->names[n->n++];
 	*e = (struct dft_name){ .value = h.value, .kind = (uint8_t)kind, .is_text = h.text };
 	return e;
@@ -184,10 +182,8 @@ static struct slice intern_text(struct dft_state *st, struct dft_shared *sh, con
 	}
 	const bool ok = array_reserve(&n->texts, n->ntexts, &n->texts_cap, sizeof *n->texts);
 	const struct slice copy = ok ? arena_copy(sh->arena, text) : SLICE_NONE;
-	if (copy.p == NULL || !tabletext_put(&n->interned, copy, n->ntexts)) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, copy.p == NULL || !tabletext_put(&n->interned, copy, n->ntexts)))
 		return SLICE_NONE;
-	}
 	n->bytes += text.n;
 	return n->texts[n->ntexts++] = (struct slice){ copy.p, copy.n, copy.flags | SLICE_STAYS };
 }

@@ -144,10 +144,8 @@ bool d9_made_schema(struct d9_state *st, struct d9_schema *s)
 
 	if (m != NULL)
 		m->types = arena_alloc(arena, (size_t)s->nfields + 1);
-	if (m == NULL || m->types == NULL) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, m == NULL || m->types == NULL))
 		return false;
-	}
 	if (!s->timed || s->name.n <= sizeof D9_MADE_PREFIX || !read_name(st, s->name, m) ||
 	    !read_hidden(s, m))
 		return false;
@@ -264,10 +262,8 @@ static void restore_stack(struct d9_state *st, struct batch *b, struct value *v)
 {
 	struct value *const copy = arena_alloc(&b->scratch, (size_t)v->count * sizeof *copy);
 
-	if (copy == NULL) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, copy == NULL))
 		return;
-	}
 	for (uint32_t i = 0; i < v->count; i++) {
 		copy[i] = v->values[i];
 		if (copy[i].type == VALUE_U64)

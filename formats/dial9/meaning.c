@@ -144,10 +144,8 @@ static bool update_class(struct d9_state *st, struct d9_schema *s)
 		                    .reader_applies = s->reader_applies };
 	struct class *const c = trace_plan_class(st->r->trace, &like);
 
-	if (c == NULL) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, c == NULL))
 		return false;
-	}
 	s->cls = c;
 	s->planned = true;
 	if (s->use != D9_USE_PLAIN || s->structure ||

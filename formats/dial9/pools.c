@@ -360,10 +360,8 @@ static void define_entry(struct d9_state *st, enum d9_pool_kind kind, uint32_t i
 		return;
 	}
 	struct d9_entry *const e = old != NULL ? &pool->entries[old - pool->entries] : add_entry(pool, id);
-	if (e == NULL) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, e == NULL))
 		return;
-	}
 	*e = (struct d9_entry){ .hash = hash, .n = n, .flags = data.flags, .id = id };
 	if (needs_content(st, kind))
 		retain_content(st, kind, e, data);

@@ -69,11 +69,11 @@ static void register_schema(struct d9_state *st, const struct record *f, uint16_
 
 	if (old != NULL && old != schema)
 		report_redefined(st, f, id, old, schema);
-	if (!array_reach(&s->by_type, &s->ntypes, id, sizeof(struct d9_schema *)) ||
-	    !array_reserve(&s->registered, s->nregistered, &s->registered_cap, sizeof *s->registered)) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory,
+	                 !array_reach(&s->by_type, &s->ntypes, id, sizeof(struct d9_schema *)) ||
+	                     !array_reserve(&s->registered, s->nregistered, &s->registered_cap,
+	                                    sizeof *s->registered)))
 		return;
-	}
 	if (old == NULL)
 		s->registered[s->nregistered++] = id;
 	s->by_type[id] = schema;
@@ -307,10 +307,8 @@ enum record_status d9_schema_frame(struct d9_state *st, struct record *f)
 		const struct slice key = arena_copy(&st->r->trace->arena, bytes);
 		s = key.p != NULL ? new_schema(st, f, key) : NULL;
 	}
-	if (s == NULL) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, s == NULL))
 		return RECORD_BAD;
-	}
 	register_schema(st, f, d9_type_id(f->p), s);
 	st->schema = s;
 	return d9_end_frame(st, f);

@@ -357,8 +357,7 @@ static void enter_track(struct folded_writer *st, const struct track *k, struct 
 	close_all(&st->stack, chunk);
 	st->track = k;
 	st->stack.root = track_node(&st->tree, k);
-	if (st->stack.root == UINT32_MAX)
-		chunk->text.failed = true;
+	chunk->text.failed |= st->stack.root == UINT32_MAX;
 }
 
 /* Writes the tree and starts a new one with the stacks of the open spans. */

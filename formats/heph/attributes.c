@@ -245,11 +245,10 @@ static inline bool read_name(struct heph_state *st, struct heph_packet *k, const
 
 static inline void add_field(struct heph_state *st, struct heph_packet *k, const struct attribute *a)
 {
-	if (k->nfields == st->fields_cap &&
-	    !array_reserve(&st->fields, k->nfields, &st->fields_cap, sizeof *st->fields)) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory,
+	                 k->nfields == st->fields_cap &&
+	                     !array_reserve(&st->fields, k->nfields, &st->fields_cap, sizeof *st->fields)))
 		return;
-	}
 	st->fields[k->nfields].name = a->name;
 	st->fields[k->nfields++].value = a->value;
 }

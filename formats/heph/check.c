@@ -21,11 +21,10 @@ static struct heph_stream *add_stream(struct heph_state *st, const struct heph_p
 		            "stream %" PRIu32 " and others are not distinguished", k->stream);
 		return NULL;
 	}
-	if (!array_reserve(&all->list, all->n, &all->cap, sizeof *all->list) ||
-	    (k->stream >= HEPH_DIRECT && !table64_put(&all->index, k->stream, all->n))) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory,
+	                 !array_reserve(&all->list, all->n, &all->cap, sizeof *all->list) ||
+	                     (k->stream >= HEPH_DIRECT && !table64_put(&all->index, k->stream, all->n))))
 		return NULL;
-	}
 	if (k->stream < HEPH_DIRECT)
 		all->direct[k->stream] = all->n + 1;
 	all->list[all->n] = (struct heph_stream){ .id = k->stream };
@@ -140,8 +139,7 @@ void heph_gap_event(struct heph_state *st, struct batch *b, struct event *e)
 		                      .missing = gap->missing,
 		                      .offset = gap->offset };
 
-	if (g.track == NULL || !reader_gap_event(st->r, b, &g, e))
-		st->r->no_memory = true;
+	st->r->no_memory |= g.track == NULL || !reader_gap_event(st->r, b, &g, e);
 }
 
 /* ---- unexpected counters ---- */

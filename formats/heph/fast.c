@@ -137,8 +137,7 @@ static COLD const struct track *find_track_slow(struct heph_state *st, const cha
 {
 	const struct track *const t = heph_track_slow(st, set_packet(st, p));
 
-	if (t == NULL)
-		st->r->no_memory = true;
+	st->r->no_memory |= t == NULL;
 	return t;
 }
 

@@ -204,8 +204,7 @@ static void read_fact(struct heph_state *st, const struct attributes *a)
 		f.value.p = arena_copy(&t->arena, value_text(&f.value)).p;
 		ok &= f.value.p != NULL;
 	}
-	if (!ok || (is_fact && !trace_add_meta(t, f.name, f.value)))
-		st->r->no_memory = true;
+	st->r->no_memory |= !ok || (is_fact && !trace_add_meta(t, f.name, f.value));
 	arena_free(&scratch);
 }
 

@@ -471,10 +471,8 @@ static const struct hpw_track *find_track(struct hpw_state *st, const struct tra
 {
 	if (t == NULL)
 		return &shared;
-	if (!add_track(st, t)) {
-		st->chunk->text.failed = true;
+	if (note_failure(&st->chunk->text.failed, !add_track(st, t)))
 		return &shared;
-	}
 	return &st->tracks.list[t->index];
 }
 
@@ -521,10 +519,8 @@ static void put_event(struct hpw_state *st, const struct batch *b, const struct 
 	char *const p = text_reserve(&st->chunk->text, HEPH_AT_DESCRIPTION);
 	uint32_t *const counter = counter_of(&st->tracks, to);
 
-	if (p == NULL || counter == NULL) {
-		st->chunk->text.failed = true;
+	if (note_failure(&st->chunk->text.failed, p == NULL || counter == NULL))
 		return;
-	}
 	if (times.negative)
 		add_loss(st, HPW_NEGATIVE_TIME);
 	if (times.late)

@@ -204,10 +204,8 @@ static bool make_plan(struct ht_state *st, const struct record *rec, struct ht_p
 
 	if (!ht_unfold(st, rec, plan))
 		return false;
-	if (!ht_state_reserve(st, plan->nblocks)) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, !ht_state_reserve(st, plan->nblocks)))
 		return false;
-	}
 	apply_vocabulary(st, st->c, plan, &spec);
 	/* A label stays a field, because its number is more than its name. */
 	for (uint32_t i = 0; i < plan->nleaves; i++)
@@ -223,10 +221,8 @@ bool ht_class_prepare(struct ht_state *st, const struct record *rec)
 	struct ht_class *const c = st->c;
 	struct ht_plan *const plan = calloc(1, sizeof *plan);
 
-	if (plan == NULL) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, plan == NULL))
 		return false;
-	}
 	ht_describe_end(st, c);
 	if (!make_plan(st, rec, plan)) {
 		ht_plan_free(plan);
@@ -328,8 +324,7 @@ void ht_label_add(struct ht_state *st, uint64_t identifier, struct slice text, e
 		            "%" PRIu32 " labels of %" PRIu64 " bytes are retained: others stay numbers",
 		            all->n, all->bytes.used + all->bytes.used_long);
 	all->full |= !fits;
-	if (fits && !put_label(st, old, (struct ht_label){ text, identifier, source }))
-		st->r->no_memory = true;
+	st->r->no_memory |= fits && !put_label(st, old, (struct ht_label){ text, identifier, source });
 }
 
 /* Collects all mappings of the input in a separate pass, at most once. */

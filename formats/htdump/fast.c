@@ -89,10 +89,8 @@ INLINE bool add_event(struct ht_state *st, const struct fast_class *f, struct ba
 	st->starts[0] = rec->p + HT_HEAD_SIZE;
 	const uint64_t thread = f->thread != NULL ? ht_leaf_integer(st, f->thread) : 0;
 	const struct track *const track = ht_track_of(st, thread, rec);
-	if (track == NULL) {
-		st->r->no_memory = true;
+	if (note_failure(&st->r->no_memory, track == NULL))
 		return false;
-	}
 	if (f->label != NULL && !f->named && !batch_hold(b, &st->labels.texts->shared))
 		return false;
 	if (b->bytes != NULL)

@@ -394,8 +394,7 @@ static void check_id(struct ht_state *st, const struct record *rec)
 		return;
 	if (idset_add(&st->ids, st->id))
 		finding_tally_add(&st->id_repeated, rec->offset, rec->ordinal, st->id, 0);
-	if (st->ids.failed)
-		st->r->no_memory = true;
+	st->r->no_memory |= st->ids.failed;
 }
 
 static void check_record(struct ht_state *st, const struct record *rec)

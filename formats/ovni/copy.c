@@ -347,10 +347,8 @@ static void name_stream(struct ovw_state *st, uint64_t number, struct slice name
 	unchanged |= ok && is_default && fits(st, usable, folder, 0);
 	if (ok && !unchanged)
 		ok = find_number(st, usable, folder, &new_number);
-	if (!ok || c->scratch.failed) {
-		st->chunk->text.failed = true;
+	if (note_failure(&st->chunk->text.failed, !ok || c->scratch.failed))
 		return;
-	}
 	if (new_number > 0 || is_default)
 		ovw_lose(st, OVW_FOLDER_RENAMED, LOSS_NOWHERE);
 	write_sidecars(st, usable, folder, new_number, number);

@@ -181,12 +181,11 @@ static void add_label(struct ovni_metadata *m, struct ovni_label label, const ch
 	const struct slice copy = ovni_system_text(s, m->r, key);
 
 	label.text = ovni_system_text(s, m->r, text);
-	if (copy.p == NULL || label.text.p == NULL ||
-	    !array_reserve(&s->labels, s->nlabels, &s->labels_cap, sizeof *s->labels) ||
-	    !tabletext_put(&s->label_index, copy, s->nlabels)) {
-		s->no_memory = true;
+	if (note_failure(&s->no_memory,
+	                 copy.p == NULL || label.text.p == NULL ||
+	                     !array_reserve(&s->labels, s->nlabels, &s->labels_cap, sizeof *s->labels) ||
+	                     !tabletext_put(&s->label_index, copy, s->nlabels)))
 		return;
-	}
 	s->labels[s->nlabels++] = label;
 	trace_define(m->r->trace, "mark-label", NULL, label.mark, (uint64_t)label.value,
 	             value_string(label.text));

@@ -57,10 +57,9 @@ static enum record_status read_header(struct ovni_state *st, struct record *rec)
 	rec->ts = 0;
 	rec->role = RECORD_IS_GAP;
 	st->started = true;
-	if ((r->want & WANT_RAW) != 0 && (rec->cls = ovni_header_class(r)) == NULL) {
-		r->no_memory = true;
+	if (note_failure(&r->no_memory,
+	                 (r->want & WANT_RAW) != 0 && (rec->cls = ovni_header_class(r)) == NULL))
 		return RECORD_BAD;
-	}
 	return RECORD_DONE;
 }
 
@@ -198,10 +197,8 @@ COLD static enum record_status check_code(struct ovni_state *st, struct record *
 	check_event(st, head, clock, rec);
 	set_event(st, rec, clock);
 	const struct ovni_code *const c = ovni_code_find(codes, r, load_u32(head, false), rec);
-	if (c == NULL || !ovni_check_payload(st, c, rec)) {
-		r->no_memory = true;
+	if (note_failure(&r->no_memory, c == NULL || !ovni_check_payload(st, c, rec)))
 		return RECORD_BAD;
-	}
 	rec->cls = c->cls;
 	return RECORD_DONE;
 }

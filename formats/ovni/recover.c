@@ -219,10 +219,8 @@ static void hold_event(struct sorter *s, struct recovery *rc, const char *p, uin
 {
 	const bool unordered = p[1] == 'O' && p[2] == 'U';
 
-	if (s->no_memory || !reserve_event(s, n)) {
-		s->no_memory = true;
+	if (note_failure(&s->no_memory, s->no_memory || !reserve_event(s, n)))
 		return;
-	}
 	if (unordered && p[3] == ']' && s->region > 0) {
 		sort_region(s);
 		s->region = 0;

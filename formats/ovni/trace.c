@@ -82,11 +82,10 @@ static uint32_t add_loom(struct ovni_system *s, struct reader *r, struct slice n
 		ovni_system_limit(s, r, "looms", OVNI_MAX_LOOMS);
 		return TABLE_NONE;
 	}
-	if (!array_reserve(&s->looms, s->nlooms, &s->looms_cap, sizeof *s->looms) ||
-	    !tabletext_put(&s->loom_index, name, s->nlooms)) {
-		s->no_memory = true;
+	if (note_failure(&s->no_memory,
+	                 !array_reserve(&s->looms, s->nlooms, &s->looms_cap, sizeof *s->looms) ||
+	                     !tabletext_put(&s->loom_index, name, s->nlooms)))
 		return TABLE_NONE;
-	}
 	s->looms[s->nlooms] = (struct ovni_loom){ .name = name };
 	return s->nlooms++;
 }

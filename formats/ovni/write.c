@@ -167,10 +167,9 @@ static uint32_t add_stream(struct ovw_state *st, const struct event *e, uint32_t
 	s->process = process_of(st, e->track);
 	if (s->process != TABLE_NONE)
 		s->tid = number_track(st, (uint64_t)s->process + 1, lane == 0 ? e->track : &unnamed);
-	if (s->process == TABLE_NONE || s->tid == 0 || (s->file = file_name(st, s)) == NULL) {
-		st->chunk->text.failed = true;
+	if (note_failure(&st->chunk->text.failed,
+	                 s->process == TABLE_NONE || s->tid == 0 || (s->file = file_name(st, s)) == NULL))
 		return 0;
-	}
 	s->changed = lane == 0 && is_changed(m, s);
 	begin_thread(st, s, clock);
 	ovw_lose(st, OVW_THREAD_STATE, e->offset);
@@ -201,10 +200,9 @@ struct ovw_stream *ovw_async_stream(struct ovw_state *st, const struct event *e,
 		ovw_lose(st, OVW_ASYNC_FULL, e->offset);
 		return NULL;
 	}
-	if (!array_reserve(&t->lanes, t->nlanes, &t->lanes_cap, sizeof *t->lanes)) {
-		st->chunk->text.failed = true;
+	if (note_failure(&st->chunk->text.failed,
+	                 !array_reserve(&t->lanes, t->nlanes, &t->lanes_cap, sizeof *t->lanes)))
 		return NULL;
-	}
 	const uint32_t number = add_stream(st, e, t->nlanes + 1, clock);
 	if (number == 0)
 		return NULL;

@@ -133,10 +133,8 @@ void ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_strea
 	const char *const name = metadata_name(st, s);
 	struct text *const t = &st->chunk->text;
 
-	if (name == NULL) {
-		t->failed = true;
+	if (note_failure(&t->failed, name == NULL))
 		return;
-	}
 	chunk_file(st->chunk, name);
 	text_str(t, "{\"version\":3,\"ovni\":{\"lib\":{");
 	put_member(t, "version", slice_str(w->run->tool));
@@ -167,20 +165,17 @@ static int64_t add_label(struct ovw_state *st, enum ovw_type type, struct slice 
 	const struct slice text = arena_copy(&st->arena, slice_of(m->scratch.p, m->scratch.n));
 	const struct slice key = changed ? arena_copy(&st->arena, name) : text;
 
-	if (m->scratch.failed || text.p == NULL || key.p == NULL) {
-		st->chunk->text.failed = true;
+	if (note_failure(&st->chunk->text.failed, m->scratch.failed || text.p == NULL || key.p == NULL))
 		return 0;
-	}
 	const size_t json = json_size(&m->scratch, text);
 	const uint64_t space = (uint64_t)LABELS_OF_STREAM * m->nstreams;
 	if (!last && (m->nlabels + OVW_LABELLED >= MAX_LABELS || m->label_text + text.n > MAX_LABEL_TEXT ||
 	              m->label_json + json + 1024 * (uint64_t)m->nstreams > space))
 		return 0;
-	if (!array_reserve(&m->labels, m->nlabels, &m->labels_cap, sizeof *m->labels) ||
-	    !tabletext_put(&m->names[type], key, m->nlabels)) {
-		st->chunk->text.failed = true;
+	if (note_failure(&st->chunk->text.failed,
+	                 !array_reserve(&m->labels, m->nlabels, &m->labels_cap, sizeof *m->labels) ||
+	                     !tabletext_put(&m->names[type], key, m->nlabels)))
 		return 0;
-	}
 	m->label_text += text.n;
 	m->label_json += (uint32_t)json;
 	m->labels[m->nlabels++] = (struct ovw_label){ text.p, type, changed };
@@ -218,10 +213,10 @@ static uint32_t counter_type(struct ovw_state *st, struct slice title, uint64_t 
 	const struct slice key = arena_copy(&st->arena, title); /* title may lie in scratch */
 	const bool changed = key.p != NULL && clean_name(&m->scratch, key);
 	const struct slice text = arena_copy(&st->arena, slice_of(m->scratch.p, m->scratch.n));
-	if (key.p == NULL || text.p == NULL || !tabletext_put(&m->title_of, key, OVW_COUNTERS + m->ntitles)) {
-		st->chunk->text.failed = true;
+	if (note_failure(&st->chunk->text.failed,
+	                 key.p == NULL || text.p == NULL ||
+	                     !tabletext_put(&m->title_of, key, OVW_COUNTERS + m->ntitles)))
 		return OVNI_MARK_TYPES;
-	}
 	if (changed)
 		ovw_lose(st, OVW_NAME_CHANGED, offset);
 	m->titles[m->ntitles] = text;

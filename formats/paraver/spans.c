@@ -47,8 +47,7 @@ bool paraver_store_read(struct paraver_store *s, uint64_t at, char *to, size_t n
 	}
 	if (s->text.n > 0)
 		spill_text(s);
-	if (!s->failed && !spill_read(&s->file, at, to, n))
-		s->failed = true;
+	s->failed |= !s->failed && !spill_read(&s->file, at, to, n);
 	return !s->failed;
 }
 
@@ -138,8 +137,8 @@ static void read_block(struct paraver_arrows *a, uint32_t number)
 
 	a->block_first = number;
 	a->block_n = left < PARAVER_ARROWS_BLOCK ? left : PARAVER_ARROWS_BLOCK;
-	if (!a->failed && !spill_read(&a->file, arrivals_size(number), a->block, arrivals_size(a->block_n)))
-		a->failed = true;
+	a->failed |=
+	    !a->failed && !spill_read(&a->file, arrivals_size(number), a->block, arrivals_size(a->block_n));
 }
 
 struct paraver_arrival paraver_arrow_get(struct paraver_arrows *a, uint32_t number)

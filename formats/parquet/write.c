@@ -412,8 +412,7 @@ static void parquet_write(void *state, const struct batch *b, struct chunk *chun
 	}
 	if (ok)
 		(void)drain_group(st, chunk, GROUP_PIECE);
-	if (!report_failure(st, chunk, ok))
-		chunk->text.failed = true;
+	chunk->text.failed |= !report_failure(st, chunk, ok);
 }
 
 static bool parquet_close(struct writer *w, struct chunk *chunk)

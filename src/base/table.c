@@ -269,19 +269,15 @@ uint64_t *idset_turn_page(struct idset *s, uint64_t id)
 
 	if (s->pages == NULL)
 		s->pages = calloc(IDSET_PAGES, sizeof *s->pages);
-	if (s->pages == NULL) {
-		s->failed = true;
+	if (note_failure(&s->failed, s->pages == NULL))
 		return NULL;
-	}
 	struct idset_page *const page = &s->pages[number % IDSET_PAGES];
 	if (page->bits == NULL)
 		page->bits = calloc(IDSET_PAGE / 64, sizeof *page->bits);
 	else
 		memset(page->bits, 0, IDSET_PAGE / 8);
-	if (page->bits == NULL) {
-		s->failed = true;
+	if (note_failure(&s->failed, page->bits == NULL))
 		return NULL;
-	}
 	page->number = number;
 	return page->bits;
 }

@@ -264,10 +264,9 @@ void finding_log_check(struct finding_log *k, const char *name, const struct rul
 
 	for (int i = 0; i < FILE_CHECK_RULES; i++)
 		c.rules[i] = rules[i];
-	if (c.name == NULL || !array_reserve(&k->checks, k->nchecks, &k->checks_cap, sizeof *k->checks)) {
-		k->failed = true;
+	if (note_failure(&k->failed, c.name == NULL || !array_reserve(&k->checks, k->nchecks, &k->checks_cap,
+	                                                              sizeof *k->checks)))
 		return;
-	}
 	k->checks[k->nchecks++] = c;
 	k->open.check = k->nchecks;
 }

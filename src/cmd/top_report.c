@@ -240,10 +240,9 @@ void top_report(struct top_run *run, struct top *t)
 	size_t n;
 
 	longest_end(&t->items);
-	if (t->stats.pool.failed || !groups_label(&t->stats) || !group_rows(t, &rows, &n)) {
-		r->out.no_memory = true;
+	if (note_failure(&r->out.no_memory,
+	                 t->stats.pool.failed || !groups_label(&t->stats) || !group_rows(t, &rows, &n)))
 		return;
-	}
 	if (run->form == FORM_JSON) {
 		put_json(&r->text, t, rows, n, !r->any);
 	} else {

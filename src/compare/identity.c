@@ -127,10 +127,8 @@ struct wide_hash track_identity(struct track_identities *t, const struct trace *
                                 const struct track *track)
 {
 	track = counted_track(t, track);
-	if (!array_reach(&t->known, &t->nknown, track->index, sizeof *t->known)) {
-		t->failed = true;
+	if (note_failure(&t->failed, !array_reach(&t->known, &t->nknown, track->index, sizeof *t->known)))
 		return (struct wide_hash){ 0, 0 };
-	}
 	struct wide_hash *const known = &t->known[track->index];
 	if ((known->a | known->b) == 0) {
 		index_names(t, trace);

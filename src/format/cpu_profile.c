@@ -420,8 +420,7 @@ bool cpu_profile_begin_keyed(struct cpu_profiles *f, uint64_t key, struct cpu_pr
 {
 	if (!cpu_profile_begin(f, p))
 		return false;
-	if (!table64_put(&f->keys, key, f->n - 1))
-		*f->no_memory = true;
+	*f->no_memory |= !table64_put(&f->keys, key, f->n - 1);
 	return !*f->no_memory;
 }
 

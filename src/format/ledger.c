@@ -15,10 +15,8 @@ static struct ledger_row *row_of(struct ledger *l, const struct loss *loss, uint
 
 	while (i < l->n && l->rows[i].loss != loss)
 		i++;
-	if (!array_reserve(&l->rows, i, &l->cap, sizeof *l->rows)) {
-		l->failed = true;
+	if (note_failure(&l->failed, !array_reserve(&l->rows, i, &l->cap, sizeof *l->rows)))
 		return NULL;
-	}
 	if (i == l->n)
 		l->rows[l->n++] = (struct ledger_row){ loss, 0, offset };
 	return &l->rows[i];
@@ -64,10 +62,9 @@ void chunk_file(struct chunk *c, const char *name)
 {
 	if (c->nparts > 0 && c->parts[c->nparts - 1].name == name)
 		return;
-	if (!array_reserve(&c->parts, c->nparts, &c->parts_cap, sizeof *c->parts)) {
-		c->text.failed = true;
+	if (note_failure(&c->text.failed,
+	                 !array_reserve(&c->parts, c->nparts, &c->parts_cap, sizeof *c->parts)))
 		return;
-	}
 	c->parts[c->nparts++] = (struct chunk_part){ name, c->text.n };
 }
 
@@ -87,10 +84,9 @@ void chunk_borrow(struct chunk *c, struct slice s)
 		text_slice(&c->text, s);
 		return;
 	}
-	if (!array_reserve(&c->borrowed, c->nborrowed, &c->borrowed_cap, sizeof *c->borrowed)) {
-		c->text.failed = true;
+	if (note_failure(&c->text.failed,
+	                 !array_reserve(&c->borrowed, c->nborrowed, &c->borrowed_cap, sizeof *c->borrowed)))
 		return;
-	}
 	c->borrowed[c->nborrowed++] = (struct chunk_borrowed){ c->text.n, s };
 }
 

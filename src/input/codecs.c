@@ -427,10 +427,8 @@ static bool grow(struct unpacked *u, size_t *cap, size_t max)
 		return false;
 	}
 	char *const p = realloc(u->p, next);
-	if (p == NULL) {
-		u->no_memory = true;
+	if (note_failure(&u->no_memory, p == NULL))
 		return false;
-	}
 	u->p = p;
 	*cap = next;
 	return true;
@@ -444,10 +442,8 @@ static void unpack_zlib(struct unpacked *u, struct slice from, size_t max)
 	struct inflate_state *const z = calloc(1, sizeof *z);
 	size_t cap = 0;
 
-	if (z == NULL) {
-		u->no_memory = true;
+	if (note_failure(&u->no_memory, z == NULL))
 		return;
-	}
 	isal_inflate_init(z);
 	z->crc_flag = gzip ? ISAL_GZIP : ISAL_ZLIB;
 	z->next_in = (uint8_t *)(uintptr_t)from.p; /* the library only reads from it */
@@ -476,10 +472,8 @@ static void unpack_zstd(struct unpacked *u, struct slice from, size_t max)
 	ZSTD_inBuffer in = { .src = from.p, .size = from.n };
 	size_t cap = 0, left = 1;
 
-	if (z == NULL) {
-		u->no_memory = true;
+	if (note_failure(&u->no_memory, z == NULL))
 		return;
-	}
 	while (u->fault == NULL && left != 0 && grow(u, &cap, max)) {
 		ZSTD_outBuffer out = { .dst = u->p + u->n, .size = cap - u->n };
 		left = ZSTD_decompressStream(z, &out, &in);

@@ -240,10 +240,8 @@ static size_t read_names(struct walk *w, const char *path, DIR *dir, char ***nam
 			continue;
 		const size_t size = n + 1 + strlen(e->d_name) + 1;
 		char *const full = array_reserve(names, count, &cap, sizeof **names) ? malloc(size) : NULL;
-		if (full == NULL) {
-			w->tree->no_memory = true;
+		if (note_failure(&w->tree->no_memory, full == NULL))
 			return count;
-		}
 		snprintf(full, size, "%s%s%s", path, n > 0 && path[n - 1] == '/' ? "" : "/", e->d_name);
 		(*names)[count++] = full;
 	}
@@ -261,10 +259,8 @@ static void check_search(struct walk *w, const char *path, size_t entries)
 	char why[100];
 
 	w->closed = false;
-	if (self == NULL) {
-		w->tree->no_memory = true;
+	if (note_failure(&w->tree->no_memory, self == NULL))
 		return;
-	}
 	snprintf(self, size, "%s/.", path);
 	if (entries > 0 && stat(self, &st) != 0 && errno == EACCES) {
 		w->closed = true;

@@ -24,10 +24,9 @@ bool batch_hold(struct batch *b, struct shared_memory *m)
 
 	if (to->nshared > 0 && to->shared[to->nshared - 1] == m)
 		return true;
-	if (!array_reserve(&to->shared, to->nshared, &to->shared_cap, sizeof *to->shared)) {
-		b->engine.failed = true;
+	if (note_failure(&b->engine.failed,
+	                 !array_reserve(&to->shared, to->nshared, &to->shared_cap, sizeof *to->shared)))
 		return false;
-	}
 	atomic_fetch_add_explicit(&m->refs, 1, memory_order_relaxed);
 	to->shared[to->nshared++] = m;
 	return true;
@@ -196,10 +195,8 @@ bool batch_grow_fields(struct batch *b, uint32_t n)
 	uint64_t want = (uint64_t)b->fields_cap * 2 + (b->cap < 64 ? b->cap : 64);
 	if (want < (uint64_t)b->nfields + n)
 		want = (uint64_t)b->nfields + n;
-	if (!array_resize(&b->fields, want, sizeof *b->fields)) {
-		b->engine.failed = true;
+	if (note_failure(&b->engine.failed, !array_resize(&b->fields, want, sizeof *b->fields)))
 		return false;
-	}
 	b->fields_cap = (uint32_t)want;
 	return true;
 }

@@ -197,10 +197,8 @@ static void rehash(struct definitions *d, uint32_t cap)
 	struct definitions to = *d;
 
 	to.slots = calloc(cap, sizeof *to.slots);
-	if (to.slots == NULL) {
-		d->failed = true;
+	if (note_failure(&d->failed, to.slots == NULL))
 		return;
-	}
 	to.cap = cap;
 	for (uint32_t i = 0; i < d->cap; i++) {
 		const struct definition_slot *const s = &d->slots[i];
@@ -261,10 +259,8 @@ static void forget_definitions(struct definitions *d)
 	uint64_t *const ticks = calloc(d->n, sizeof *ticks);
 	uint32_t n = 0;
 
-	if (ticks == NULL) {
-		d->failed = true;
+	if (note_failure(&d->failed, ticks == NULL))
 		return;
-	}
 	for (uint32_t i = 0; i < d->cap; i++)
 		if (d->slots[i].used && d->slots[i].value.type != VALUE_STRING)
 			ticks[n++] = d->slots[i].tick;
@@ -314,10 +310,8 @@ static void put_in_slots(struct definitions *d, uint8_t table, uint32_t scope, u
 	}
 	if (text) {
 		const struct slice kept = arena_copy(&d->text, value_text(&value));
-		if (kept.p == NULL) {
-			d->failed = true;
+		if (note_failure(&d->failed, kept.p == NULL))
 			return;
-		}
 		d->text_bytes += value.count;
 		value = value_string(kept);
 		value.flags |= SLICE_STAYS;

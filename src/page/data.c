@@ -120,10 +120,9 @@ static uint32_t name_number(struct data *d, uint32_t name)
 		return d->names[name] - 1;
 	if (d->name_bytes > MAX_NAME_BYTES)
 		return 0;
-	if (!array_reserve(&d->shown, d->nshown, &d->shown_cap, sizeof *d->shown)) {
-		d->no_memory = true;
+	if (note_failure(&d->no_memory,
+	                 !array_reserve(&d->shown, d->nshown, &d->shown_cap, sizeof *d->shown)))
 		return 0;
-	}
 	const size_t n = page_name(d->page, name).n;
 	d->name_bytes += n < PAGE_TEXT_MAX ? n + 3 : PAGE_TEXT_MAX + 3;
 	d->shown[d->nshown++] = name;

@@ -122,10 +122,9 @@ static struct page_bin *bin_at(struct page *p, struct page_track *k, uint64_t bi
 		k->first_bin = bin;
 	const uint64_t at = bin - k->first_bin; /* periods of a track are in order of time */
 	while (k->nbins <= at) {
-		if (!array_reserve(&k->bins, k->nbins, &k->bins_cap, sizeof *k->bins)) {
-			p->no_memory = true;
+		if (note_failure(&p->no_memory,
+		                 !array_reserve(&k->bins, k->nbins, &k->bins_cap, sizeof *k->bins)))
 			return NULL;
-		}
 		memset(&k->bins[k->nbins++], 0, sizeof *k->bins);
 		p->all_bins++;
 	}
@@ -270,10 +269,8 @@ static struct page_series *find_series(struct page *p, const struct event *e, st
 	const uint32_t name = names_index(&p->names, e->name, NAMES_MAX + 1);
 	const uint32_t f = names_index(&p->names, field, NAMES_MAX + 1);
 
-	if (name == NAMES_FAILED || f == NAMES_FAILED) {
-		p->no_memory = true;
+	if (note_failure(&p->no_memory, name == NAMES_FAILED || f == NAMES_FAILED))
 		return NULL;
-	}
 	if (name == NAMES_OTHER || f == NAMES_OTHER)
 		return NULL;
 	/* Names are below 2^16, tracks below 2^32: the key is exact. */

@@ -232,10 +232,8 @@ void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, 
 	struct span_row *rows;
 	size_t n = 0, added = 0;
 
-	if (!stats_span_rows(stats, &stats->spans, NULL, &rows, &n)) {
-		s->failed = true;
+	if (note_failure(&s->failed, !stats_span_rows(stats, &stats->spans, NULL, &rows, &n)))
 		return;
-	}
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i].name.n == 0 || slice_is(rows[i].name, NAMES_OTHER_TEXT))
 			continue;

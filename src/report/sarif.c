@@ -74,10 +74,8 @@ static void finding(struct report *r, const struct report_file *file, const stru
 		text_char(&s->path, '\0');
 	}
 	const uint32_t rule = report_rules_index(&s->rules, f->rule);
-	if (s->path.failed || rule == UINT32_MAX) {
-		r->failed = true;
+	if (note_failure(&r->failed, s->path.failed || rule == UINT32_MAX))
 		return;
-	}
 	text_clear(&s->result);
 	put_result(r, f, rule);
 	text_char(&s->result, '\0'); /* separator: put_results() may omit results */

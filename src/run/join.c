@@ -113,10 +113,8 @@ const char *join_window(struct join *j, const struct select *s)
 		return why_reversed(j, s, since, until);
 	for (size_t i = 0; i < j->n; i++) {
 		struct select *const own = arena_alloc(&j->arena, sizeof *own);
-		if (own == NULL) {
-			j->failed = true;
+		if (note_failure(&j->failed, own == NULL))
 			return NULL;
-		}
 		*own = *s;
 		own->since = in_trace(&j->traces[i], &s->since, since);
 		own->until = in_trace(&j->traces[i], &s->until, until);
@@ -437,8 +435,7 @@ static struct track *same_track(void *ctx, const struct track *t, const struct t
 	if (known != TABLE_NONE)
 		return g->p->trace.tracks[known];
 	/* the caller creates it next: it becomes the trace's last track */
-	if (key.p == NULL || !tabletext_put(&g->common, key, g->p->trace.ntracks))
-		g->arena.failed = true;
+	g->arena.failed |= key.p == NULL || !tabletext_put(&g->common, key, g->p->trace.ntracks);
 	return NULL;
 }
 

@@ -35,10 +35,9 @@ static bool pool_reserve(struct histogram_pool *pool, uint32_t n)
 	uint32_t cap = pool->cap * 2 > pool->n + n ? pool->cap * 2 : pool->n + n;
 	if (cap > HISTOGRAM_POOL_BLOCKS)
 		cap = HISTOGRAM_POOL_BLOCKS;
-	if (!array_resize(&pool->buckets, cap, HISTOGRAM_BUCKETS * sizeof *pool->buckets)) {
-		pool->failed = true;
+	if (note_failure(&pool->failed,
+	                 !array_resize(&pool->buckets, cap, HISTOGRAM_BUCKETS * sizeof *pool->buckets)))
 		return false;
-	}
 	pool->cap = cap;
 	return true;
 }

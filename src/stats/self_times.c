@@ -416,10 +416,8 @@ static void count_ended(struct self_times *t, uint32_t track, bool backwards, ui
 			continue;
 		const struct self_item x = item_of(s->start, s->end, at, backwards);
 		struct self_name *const name = self_times_name(t, who);
-		if (name == NULL) {
-			t->failed = true;
+		if (note_failure(&t->failed, name == NULL))
 			return;
-		}
 		if (name->evaluation != evaluation || who == SELF_OTHER) {
 			name->evaluation = evaluation;
 			name->until = 0;
@@ -462,10 +460,9 @@ static void count_blocks(struct self_times *t, struct self_track *k)
 
 static bool add_block(struct self_times *t, struct self_track *k, const struct self_block *g)
 {
-	if (!array_reserve(&k->blocks, k->nblocks, &k->blocks_cap, sizeof *k->blocks)) {
-		t->failed = true;
+	if (note_failure(&t->failed,
+	                 !array_reserve(&k->blocks, k->nblocks, &k->blocks_cap, sizeof *k->blocks)))
 		return false;
-	}
 	k->blocks[k->nblocks++] = *g;
 	return true;
 }
@@ -572,10 +569,8 @@ static void remove_ended(struct self_track *k, uint64_t time)
 /* Replaces the blocks of a track after the first `rest` ones by the n in left[]. */
 static bool take_left(struct self_times *t, struct self_track *k, uint32_t rest, uint32_t n, bool backwards)
 {
-	if (!reserve(&k->blocks, &k->blocks_cap, rest + n, sizeof *k->blocks)) {
-		t->failed = true;
+	if (note_failure(&t->failed, !reserve(&k->blocks, &k->blocks_cap, rest + n, sizeof *k->blocks)))
 		return false;
-	}
 	struct self_block *const to = k->blocks + rest;
 	const struct self_block *const left = t->left;
 	for (uint32_t i = 0; i < n; i++)
@@ -644,12 +639,11 @@ static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool l
 	}
 	uint64_t time = last ? UINT64_MAX : drop_time(k, keep, backwards);
 	const uint32_t nended = count_until(k, time, backwards);
-	if (!reserve(&t->nest, &t->nest_cap, k->n + AROUND, sizeof *t->nest) ||
-	    !reserve(&t->left, &t->left_cap, k->n + k->nblocks, sizeof *t->left) ||
-	    !reserve(&t->self, &t->self_cap, k->n + 1, sizeof *t->self)) {
-		t->failed = true;
+	if (note_failure(&t->failed,
+	                 !reserve(&t->nest, &t->nest_cap, k->n + AROUND, sizeof *t->nest) ||
+	                     !reserve(&t->left, &t->left_cap, k->n + k->nblocks, sizeof *t->left) ||
+	                     !reserve(&t->self, &t->self_cap, k->n + 1, sizeof *t->self)))
 		return;
-	}
 	if (k->n - nended > k->cap / 2 && k->n - nended > 2 * keep && !last) { /* many long spans */
 		time = UINT64_MAX;
 		t->inexact += k->n - nended;
@@ -657,13 +651,11 @@ static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool l
 	const bool nests = backwards ? nest_backwards(t, k, last ? 0 : time, &rest, &nleft)
 	                             : nest_forwards(t, k, last ? 0 : time, &rest, &nleft);
 	if (!nests) {
-		if (!reserve(&t->items, &t->items_cap, k->n + k->nblocks, sizeof *t->items)) {
-			t->failed = true;
+		if (note_failure(&t->failed,
+		                 !reserve(&t->items, &t->items_cap, k->n + k->nblocks, sizeof *t->items)))
 			return;
-		}
 		const uint32_t nitems = list_items(t, k, backwards);
-		if (!sweep(t, nitems) && !self_tree(t->items, nitems, t->self))
-			t->failed = true;
+		t->failed |= !sweep(t, nitems) && !self_tree(t->items, nitems, t->self);
 		for (uint32_t i = 0; i < k->n && k->nblocks > 0; i++)
 			t->inexact += k->spans[i].end <= time && is_cut(k, &k->spans[i]);
 	}
@@ -729,10 +721,8 @@ bool self_times_reserve(struct self_times *t, uint32_t track)
 {
 	if (track >= t->ntracks) {
 		const uint32_t before = t->ntracks;
-		if (!array_reach(&t->tracks, &t->ntracks, track, sizeof *t->tracks)) {
-			t->failed = true;
+		if (note_failure(&t->failed, !array_reach(&t->tracks, &t->ntracks, track, sizeof *t->tracks)))
 			return false;
-		}
 		for (uint32_t i = before; i < t->ntracks; i++)
 			t->tracks[i].by_start = t->tracks[i].by_end = true;
 	}

@@ -26,8 +26,7 @@ static struct slice copy_text(struct vocab_draft *d, struct slice s)
 	const struct slice copy =
 	    present != NULL ? (struct slice){ present, s.n, s.flags } : arena_copy(&d->v->arena, s);
 
-	if (copy.p == NULL || (present == NULL && !tabletext_put(&d->v->texts, copy, 0)))
-		d->file.no_memory = true;
+	d->file.no_memory |= copy.p == NULL || (present == NULL && !tabletext_put(&d->v->texts, copy, 0));
 	return copy;
 }
 
@@ -69,10 +68,8 @@ bool vocab_name_number(struct vocab_draft *d, struct tabletext *names, const str
 			                "pairs and states have more than %u different words in all",
 			                VOCAB_MAX_WORDS);
 		number = d->v->nwords + 1;
-		if (!tabletext_put(names, *text, number)) {
-			d->file.no_memory = true;
+		if (note_failure(&d->file.no_memory, !tabletext_put(names, *text, number)))
 			return false;
-		}
 		d->v->nwords++;
 	}
 	*out = (uint16_t)number;

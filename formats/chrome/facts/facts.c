@@ -45,8 +45,7 @@ static void add_fact(struct chrome_reading *st, struct slice key, const struct j
 			v.flags = (uint8_t)textscan_slice(copy.p, copy.n).flags;
 	}
 	v.outer = top;
-	if (name.p == NULL || !trace_add_meta(trace, textscan_slice(name.p, name.n), v))
-		st->r->no_memory = true;
+	st->r->no_memory |= name.p == NULL || !trace_add_meta(trace, textscan_slice(name.p, name.n), v);
 }
 
 static bool read_uint(const struct json_token *t, uint64_t *v)

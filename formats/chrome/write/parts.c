@@ -123,8 +123,7 @@ static void write_parts(void *state, const struct batch *b, struct chunk *chunk)
 
 	chunk_file(chunk, p->names[p->begun - 1]);
 	while ((e = chrome_next_line(&order, b)) != NULL)
-		if (!put_event(st, b, e, chunk))
-			chunk->text.failed = true;
+		chunk->text.failed |= !put_event(st, b, e, chunk);
 	move_losses(chunk, &p->line.ledger);
 	move_losses(chunk, &p->title.ledger);
 }

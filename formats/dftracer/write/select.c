@@ -348,10 +348,8 @@ static bool is_known_track(struct dfw_selection *s, const struct track *t)
 {
 	if (t->index >= MAX_TRACKS)
 		return false;
-	if (!array_reach(&s->tracks, &s->ntracks, t->index, sizeof *s->tracks)) {
-		s->failed = true;
+	if (note_failure(&s->failed, !array_reach(&s->tracks, &s->ntracks, t->index, sizeof *s->tracks)))
 		return true;
-	}
 	const bool known = s->tracks[t->index];
 	s->tracks[t->index] = true;
 	return known;

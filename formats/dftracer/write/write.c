@@ -133,10 +133,8 @@ struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct df
 	if (table64_get(&st->hashes_used[kind], value) != TABLE_NONE)
 		return none; /* the hash of another text */
 	const struct dfw_hash *const h = add_hash(st, kind, text, value);
-	if (h == NULL) {
-		chunk->text.failed = true;
+	if (note_failure(&chunk->text.failed, h == NULL))
 		return none;
-	}
 	const struct dfw_hash hash = *h;
 	if (kind == DFT_HASH_HOST && owner.process->host_hash.n == 0)
 		owner.process->host_hash = hash;
@@ -304,10 +302,9 @@ static struct dfw_owner who_of(struct dfw_state *st, const struct batch *b, cons
 	if (!to->ready) {
 		struct dfw_process *const p = process_of(st, b, e, chunk);
 		to->process = p;
-		if (p == NULL || !number_thread(st, t, to, chunk, e->offset)) {
-			chunk->text.failed = true;
+		if (note_failure(&chunk->text.failed,
+		                 p == NULL || !number_thread(st, t, to, chunk, e->offset)))
 			return (struct dfw_owner){ NULL, 0 };
-		}
 		if (t->name.n > 0 && !is_default_name(t->name, "thread", to->tid))
 			put_name(st, chunk, (struct dfw_owner){ p, to->tid }, "thread_name", t->name,
 			         e->offset);

@@ -209,11 +209,11 @@ static struct definition *get_definition(struct d9w_copy *copy, enum definition_
 
 	if (k != NULL)
 		return k;
-	if (!array_reserve(&s->definitions, s->ndefinitions, &s->definitions_cap, sizeof *s->definitions) ||
-	    !table64_put(&s->index, (uint64_t)kind << 32 | number, s->ndefinitions)) {
-		copy->copier->chunk->text.failed = true;
+	if (note_failure(&copy->copier->chunk->text.failed,
+	                 !array_reserve(&s->definitions, s->ndefinitions, &s->definitions_cap,
+	                                sizeof *s->definitions) ||
+	                     !table64_put(&s->index, (uint64_t)kind << 32 | number, s->ndefinitions)))
 		return NULL;
-	}
 	s->definitions[s->ndefinitions] = (struct definition){ .written = false };
 	return &s->definitions[s->ndefinitions++];
 }
@@ -339,11 +339,10 @@ static void define_annotation(struct d9w_copy *copy, struct slice entry)
 	if (s->full)
 		return;
 	const struct slice kept = arena_copy(&s->arena, entry);
-	if (kept.p == NULL ||
-	    !array_reserve(&s->annotations, s->nannotations, &s->annotations_cap, sizeof *s->annotations)) {
-		copy->copier->chunk->text.failed = true;
+	if (note_failure(&copy->copier->chunk->text.failed,
+	                 kept.p == NULL || !array_reserve(&s->annotations, s->nannotations,
+	                                                  &s->annotations_cap, sizeof *s->annotations)))
 		return;
-	}
 	s->annotations[s->nannotations++] = (struct annotation){ kept, 0 };
 	if (k->annotations == 0)
 		k->annotations = s->nannotations;

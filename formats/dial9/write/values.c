@@ -37,10 +37,8 @@ static uint32_t add_pooled(struct d9w_values *x, struct slice s)
 	    s.n + ENTRY_COST > MAX_POOL - x->pool_bytes)
 		return known;
 	const struct slice copy = arena_copy(&x->arena, s);
-	if (copy.p == NULL || !tabletext_put(&x->pool, copy, x->npool)) {
-		t->failed = true;
+	if (note_failure(&t->failed, copy.p == NULL || !tabletext_put(&x->pool, copy, x->npool)))
 		return D9W_NO_ID;
-	}
 	x->pool_bytes += s.n + ENTRY_COST;
 	x->referred += s.n;
 	text_char(t, D9_TAG_STRINGS);
@@ -305,10 +303,8 @@ void d9w_all(struct d9w_values *x, const struct field *f, uint32_t n)
 {
 	struct value *const pairs = malloc(((size_t)n + 1) * 2 * sizeof *pairs);
 
-	if (pairs == NULL) {
-		x->chunk->text.failed = true;
+	if (note_failure(&x->chunk->text.failed, pairs == NULL))
 		return;
-	}
 	for (uint32_t i = 0; i < n; i++) {
 		pairs[2 * (size_t)i] = value_string(f[i].name);
 		pairs[2 * (size_t)i + 1] = f[i].value;

@@ -192,8 +192,7 @@ static struct slice schema_name(struct d9w_state *st, struct layout *l)
 	text_clear(t);
 	l->bad_name |= d9w_put_repaired(t, category, MAX_CATEGORY);
 	const struct slice clean = arena_copy(&st->values.arena, slice_of(t->p, t->n));
-	if (clean.p == NULL)
-		t->failed = true;
+	t->failed |= clean.p == NULL;
 	text_clear(t);
 	text_printf(t, D9_MADE_PREFIX "%s:",
 	            is_waiting(l) ? D9_MADE_WAITING : event_kind_row(kind_of_layout(l))->names[KIND_PART].p);
@@ -263,8 +262,7 @@ static void put_schema(struct d9w_state *st, struct layout *l, struct chunk *chu
 	                put_hidden(l, NULL) + l->shape.nmembers);
 	(void)put_hidden(l, &chunk->text);
 	for (int i = 0; i < D9_MADE_FIELDS; i++)
-		if (!tabletext_put(&used, word_names[d9_made_hidden[i]], 1))
-			st->values.scratch.failed = true;
+		st->values.scratch.failed |= !tabletext_put(&used, word_names[d9_made_hidden[i]], 1);
 	for (uint32_t i = 0; i < l->shape.nmembers && !st->values.scratch.failed; i++)
 		put_member(st, l, i, &used, chunk);
 	tabletext_free(&used);
@@ -309,10 +307,8 @@ static const struct layout *shared_layout(struct d9w_state *st, enum event_kind 
 		return l;
 	const struct d9w_cell all = d9w_all_cell(&st->values);
 	struct shape_member *const m = arena_zalloc(&st->values.arena, 3, sizeof *m);
-	if (m == NULL) {
-		chunk->text.failed = true;
+	if (note_failure(&chunk->text.failed, m == NULL))
 		return l;
-	}
 	m[0] = (struct shape_member){ .name = SLICE_LIT("class"), .type = D9_STRING };
 	m[1] = (struct shape_member){ .name = SLICE_LIT("category"), .type = D9_STRING };
 	m[2] = (struct shape_member){ .name = SLICE_LIT("fields"), .type = type_of_cell(&all) };
@@ -342,10 +338,8 @@ static const struct layout *layout_of(struct d9w_state *st, const struct batch *
 	if (!addable || !reserve_schema(st, e, f))
 		return shared_layout(st, kind, chunk);
 	struct layout *const l = (struct layout *)shapes_add(&st->shapes, sizeof *l, key, hash);
-	if (l == NULL) {
-		chunk->text.failed = true;
+	if (note_failure(&chunk->text.failed, l == NULL))
 		return shared_layout(st, kind, chunk);
-	}
 	l->id = (uint16_t)st->next_id++;
 	put_schema(st, l, chunk);
 	return l;
@@ -503,10 +497,9 @@ static bool find_cells(struct d9w_state *st, const struct batch *b, const struct
 	st->values.offset = e->offset;
 	st->values.left = MAX_EVENT;
 	st->values.referred = 0;
-	if (!array_reach(&st->cells, &st->ncells, e->nfields, sizeof *st->cells)) {
-		chunk->text.failed = true;
+	if (note_failure(&chunk->text.failed,
+	                 !array_reach(&st->cells, &st->ncells, e->nfields, sizeof *st->cells)))
 		return false;
-	}
 	st->cells[0] = d9w_cell_of(&st->values, &name);
 	for (uint32_t i = 0; i < e->nfields; i++)
 		st->cells[i + 1] = d9w_cell_of(&st->values, &b->fields[e->first_field + i].value);

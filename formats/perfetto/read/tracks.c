@@ -84,8 +84,7 @@ struct pf_track *pf_thread(struct pf_state *st, int32_t pid, const int64_t *tid)
 			                           .is_known = true };
 		if (later != NULL)
 			t->final = &later->desc;
-		if (!table64_put(&st->ids, key, st->ntracks - 1))
-			st->r->no_memory = true;
+		st->r->no_memory |= !table64_put(&st->ids, key, st->ntracks - 1);
 	}
 	return t;
 }

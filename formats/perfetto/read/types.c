@@ -482,8 +482,7 @@ static uint32_t join_members(struct making *m, struct value *map, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct value name = map[2 * (size_t)i], one = map[2 * (size_t)i + 1];
 		const uint32_t known = tabletext_get(&names, value_text(&name));
-		if (known == TABLE_NONE && !tabletext_put(&names, value_text(&name), k))
-			m->st->r->no_memory = true;
+		m->st->r->no_memory |= known == TABLE_NONE && !tabletext_put(&names, value_text(&name), k);
 		const uint32_t to = known != TABLE_NONE ? known : k++;
 		map[2 * (size_t)to] = name;
 		map[2 * (size_t)to + 1] = one;

@@ -588,8 +588,7 @@ static void make_fields(struct pf_state *st, struct batch *b, struct event *e)
 	}
 	if (te->has_more)
 		n += read_more(st, b, f + n);
-	if (field_names_may_repeat(f, n) && !field_names_number(&b->scratch, f, n))
-		b->scratch.failed = true;
+	b->scratch.failed |= field_names_may_repeat(f, n) && !field_names_number(&b->scratch, f, n);
 	e->first_field = b->nfields;
 	e->nfields = (uint16_t)n;
 	b->nfields += n;
@@ -706,8 +705,7 @@ void pf_make_further(struct pf_state *st, struct batch *b, const struct pf_event
 		set_async(x, e);
 		break;
 	}
-	if (e->cls == NULL || e->track == NULL)
-		st->r->no_memory = true;
+	st->r->no_memory |= e->cls == NULL || e->track == NULL;
 }
 
 void pf_make_event(struct pf_state *st, struct batch *b, struct event *e)

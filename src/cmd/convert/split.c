@@ -365,8 +365,7 @@ static void report_failure(void *ctx, const struct findings *j, const struct fin
 {
 	struct convert *const c = ctx;
 
-	if (c->status < STATUS_UNREADABLE && say_failure(&c->options, j, f))
-		c->split.failed = true;
+	c->split.failed |= c->status < STATUS_UNREADABLE && say_failure(&c->options, j, f);
 }
 
 static void append_part(struct convert_split *s, uint32_t number, uint32_t from, uint32_t end)

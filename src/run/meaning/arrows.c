@@ -109,10 +109,8 @@ static void add_end(struct arrows *a, struct slice name, uint64_t key, const str
 		return;
 	}
 	const uint32_t number = number_of_name(a, name);
-	if (number == TABLE_NONE || (a->n == a->cap && !grow(a))) {
-		a->failed = true;
+	if (note_failure(&a->failed, number == TABLE_NONE || (a->n == a->cap && !grow(a))))
 		return;
-	}
 	const uint32_t bucket = (uint32_t)(hash_u64(key, a->seed + number) >> (64 - BUCKETS_LOG));
 	a->keys[a->n] = (struct arrow_key){ .key = key, .name = number, .place = bucket << 1 | out };
 	a->ends[a->n] = (struct arrow_end){ .ts = e->ts,

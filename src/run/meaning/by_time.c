@@ -52,10 +52,8 @@ void by_time_put(struct interpret *in, struct batch *b, const struct event *e, c
 {
 	struct by_time *const w = &in->by_time;
 
-	if (w->n == w->cap && !grow(w)) {
-		in->failed = true;
+	if (note_failure(&in->failed, w->n == w->cap && !grow(w)))
 		return;
-	}
 	struct by_time_end *const end = &w->ends[w->n++];
 	*end = (struct by_time_end){ *e, *how };
 	retain(in, b, &end->event, &end->how);

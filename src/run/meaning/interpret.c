@@ -183,10 +183,9 @@ static const struct known_class *cache_class(struct interpret *in, const struct 
 {
 	static const struct known_class nothing;
 
-	if (!array_reach(&in->classes, &in->nclasses, cls->index, sizeof *in->classes)) {
-		in->failed = true;
+	if (note_failure(&in->failed,
+	                 !array_reach(&in->classes, &in->nclasses, cls->index, sizeof *in->classes)))
 		return &nothing;
-	}
 	compile_plans(in, &in->classes[cls->index], cls);
 	return &in->classes[cls->index];
 }

@@ -58,20 +58,17 @@ static uint32_t reserve_end(struct pending_ends *a, struct pairing *p)
 {
 	const uint32_t slot = a->free;
 
-	if (a->buckets == NULL && (a->buckets = calloc(BUCKETS, sizeof *a->buckets)) == NULL) {
-		p->failed = true;
+	if (note_failure(&p->failed,
+	                 a->buckets == NULL && (a->buckets = calloc(BUCKETS, sizeof *a->buckets)) == NULL))
 		return 0;
-	}
 	if (slot != 0) {
 		a->free = a->ends[slot - 1].next;
 		return slot;
 	}
 	if (a->n == PENDING_END_MAX)
 		return 0;
-	if (!array_reserve(&a->ends, a->n, &a->cap, sizeof *a->ends)) {
-		p->failed = true;
+	if (note_failure(&p->failed, !array_reserve(&a->ends, a->n, &a->cap, sizeof *a->ends)))
 		return 0;
-	}
 	a->ends[a->n].retained = NULL;
 	return ++a->n;
 }
@@ -217,10 +214,8 @@ static void grow_slots(struct pairing *p)
 {
 	const uint32_t cap = p->n == 0 ? 64 : p->n * 2;
 
-	if (!array_resize(&p->spans, cap, sizeof *p->spans)) {
-		p->failed = true;
+	if (note_failure(&p->failed, !array_resize(&p->spans, cap, sizeof *p->spans)))
 		return;
-	}
 	for (; p->n < cap; p->n++) {
 		p->spans[p->n] = (struct open_span){ .below = p->free };
 		p->free = p->n + 1;

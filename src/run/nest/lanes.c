@@ -36,10 +36,8 @@ static struct nested_spans *add_lane(struct nest_sorted *n, struct nest_open_tra
 {
 	if (t->nmore + 1 >= NEST_LANES || n->nextra >= NEST_EXTRA_LANES)
 		return NULL;
-	if (!array_resize(&t->more, (uint64_t)t->nmore + 1, sizeof *t->more)) {
-		n->failed = true;
+	if (note_failure(&n->failed, !array_resize(&t->more, (uint64_t)t->nmore + 1, sizeof *t->more)))
 		return NULL;
-	}
 	n->nextra++;
 	t->more[t->nmore] = (struct nested_spans){ .n = 0 };
 	return &t->more[t->nmore++];
@@ -75,10 +73,9 @@ void nest_sorted_span(struct nest_sorted *n, uint32_t track, uint64_t start, uin
 	*out = (struct nest_result){ .lane = 0 };
 	if (start == x.end)
 		return;
-	if (track >= n->ntracks && !array_reach(&n->tracks, &n->ntracks, track, sizeof *n->tracks)) {
-		n->failed = true;
+	if (note_failure(&n->failed, track >= n->ntracks &&
+	                                 !array_reach(&n->tracks, &n->ntracks, track, sizeof *n->tracks)))
 		return;
-	}
 	struct nest_open_track *const t = &n->tracks[track];
 	struct nested_spans *const l = find_lane(n, t, &x, out);
 	out->inexact = start < t->missed;
@@ -129,12 +126,11 @@ static const struct track *lane_of(struct lanes *l, const struct track *track, u
 		return l->tracks[known];
 	struct track *const k = arena_zalloc(&l->arena, 1, sizeof *k);
 	const struct slice name = arena_numbered(&l->arena, track->name, lane + 1U);
-	if (k == NULL || name.p == NULL ||
-	    !array_reserve(&l->tracks, l->ntracks, &l->tracks_cap, sizeof(struct track *)) ||
-	    !table64_put(&l->places, key, l->ntracks)) {
-		l->nesting.failed = true;
+	if (note_failure(&l->nesting.failed,
+	                 k == NULL || name.p == NULL ||
+	                     !array_reserve(&l->tracks, l->ntracks, &l->tracks_cap, sizeof(struct track *)) ||
+	                     !table64_put(&l->places, key, l->ntracks)))
 		return track;
-	}
 	*k = (struct track){
 		.index = LANES_FIRST_INDEX + l->ntracks,
 		.kind = TRACK_THREAD,

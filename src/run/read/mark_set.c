@@ -85,11 +85,10 @@ static void sort_entries(struct mark_set *s)
 static void spill(struct mark_set *s)
 {
 	sort_entries(s);
-	if (s->no_memory || (!s->file.is_open && !spill_open(&s->file, s->temp_near)) ||
-	    !array_reserve(&s->runs, s->nruns, &s->runs_cap, sizeof *s->runs)) {
-		s->no_memory = true;
+	if (note_failure(&s->no_memory,
+	                 s->no_memory || (!s->file.is_open && !spill_open(&s->file, s->temp_near)) ||
+	                     !array_reserve(&s->runs, s->nruns, &s->runs_cap, sizeof *s->runs)))
 		return;
-	}
 	s->runs[s->nruns++] = (struct mark_run){ s->file.size, s->n / entry_words(s), s->keys[0],
 		                                 s->keys[s->n - entry_words(s)] };
 	s->no_memory = !spill_write(&s->file, s->keys, s->n * sizeof *s->keys);
@@ -104,10 +103,9 @@ static void add_entry(struct mark_set *s, const uint64_t *entry)
 		return;
 	if (s->n > 0 && s->n + step > (s->max > 0 ? s->max : MARK_SET_ROOM))
 		spill(s);
-	if (s->no_memory || !array_reserve(&s->keys, s->n + step - 1, &s->cap, sizeof *s->keys)) {
-		s->no_memory = true;
+	if (note_failure(&s->no_memory,
+	                 s->no_memory || !array_reserve(&s->keys, s->n + step - 1, &s->cap, sizeof *s->keys)))
 		return;
-	}
 	memcpy(&s->keys[s->n], entry, step * sizeof *entry);
 	s->n += step;
 }
@@ -127,10 +125,9 @@ static void add_to_page(struct mark_set *s, uint64_t key)
 {
 	const uint64_t number = key >> MARK_PAGE_BITS;
 
-	if (s->open == NULL && (s->open = calloc(MARK_SET_OPEN, sizeof *s->open)) == NULL) {
-		s->no_memory = true;
+	if (note_failure(&s->no_memory,
+	                 s->open == NULL && (s->open = calloc(MARK_SET_OPEN, sizeof *s->open)) == NULL))
 		return;
-	}
 	struct mark_page *const p = mark_page_at(s, number);
 	if (p->words[0] != number) { /* its page becomes an entry */
 		if (!is_empty(p))
@@ -230,10 +227,8 @@ static void merge_all(struct mark_set *s, struct merging *m, const struct merge_
 {
 	struct merge merge;
 
-	if (!merge_init(&merge, first, s->nruns)) {
-		s->no_memory = true;
+	if (note_failure(&s->no_memory, !merge_init(&merge, first, s->nruns)))
 		return;
-	}
 	const uint64_t at = s->file.size;
 	for (struct merge_entry e = merge.first; e.source < MERGE_ENDED && !s->no_memory;) {
 		struct run_rest *const r = &m->rests[e.source];

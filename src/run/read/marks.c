@@ -31,10 +31,9 @@ void record_marks_keep(struct record_marks *m, const struct batch *b, uint32_t i
 
 	if (m->state != MARKS_GATHERING || m->failed)
 		return;
-	if (m->timed == NULL && (m->timed = malloc(MARKS_TIMED * sizeof *m->timed)) == NULL) {
-		m->failed = true;
+	if (note_failure(&m->failed,
+	                 m->timed == NULL && (m->timed = malloc(MARKS_TIMED * sizeof *m->timed)) == NULL))
 		return;
-	}
 	m->timed[m->ntimed++] =
 	    (struct timed_mark){ e->ts, e->phase == PHASE_SPAN ? e->dur : 0, e->offset, m->others[i] };
 	if (m->ntimed < MARKS_TIMED)

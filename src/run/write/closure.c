@@ -66,11 +66,9 @@ static uint32_t find_key(struct closure *cl, uint64_t key)
 
 	if (known != TABLE_NONE)
 		return known;
-	if (!array_reserve(&cl->keys, cl->nkeys, &cl->keys_cap, sizeof *cl->keys) ||
-	    !table64_put(&cl->by_key, key, cl->nkeys)) {
-		cl->failed = true;
+	if (note_failure(&cl->failed, !array_reserve(&cl->keys, cl->nkeys, &cl->keys_cap, sizeof *cl->keys) ||
+	                                  !table64_put(&cl->by_key, key, cl->nkeys)))
 		return TABLE_NONE;
-	}
 	cl->keys[cl->nkeys] = (struct key){ .first = 0 };
 	return cl->nkeys++;
 }
@@ -149,11 +147,9 @@ static void define(struct copier *c, uint64_t key, bool again)
 	const uint32_t i = find_key(cl, key);
 	if (i == TABLE_NONE)
 		return;
-	if (!array_reserve(&cl->definitions, cl->ndefinitions, &cl->definitions_cap,
-	                   sizeof *cl->definitions)) {
-		cl->failed = true;
+	if (note_failure(&cl->failed, !array_reserve(&cl->definitions, cl->ndefinitions, &cl->definitions_cap,
+	                                             sizeof *cl->definitions)))
 		return;
-	}
 	cl->definitions[cl->ndefinitions++] =
 	    (struct definition){ cl->nnodes - 1, again ? 0 : cl->keys[i].first };
 	cl->keys[i].first = cl->ndefinitions;

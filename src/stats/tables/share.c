@@ -55,10 +55,9 @@ static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t 
 
 	if (what == ACTIVITY_IDLE || h->no_memory)
 		return;
-	if (!array_reach(&h->tracks, &h->ntracks, track->index, sizeof *h->tracks)) {
-		h->no_memory = true;
+	if (note_failure(&h->no_memory,
+	                 !array_reach(&h->tracks, &h->ntracks, track->index, sizeof *h->tracks)))
 		return;
-	}
 	struct share_track *const k = &h->tracks[track->index];
 	if ((what & 1) != 0) {
 		total_add(&k->waiting, to - from);
@@ -66,10 +65,9 @@ static void spent(void *ctx, const struct track *track, uint64_t from, uint64_t 
 	}
 	total_add(&k->busy, to - from);
 	if (k->worked && from > k->gap_from && h->gaps.limit > 0) {
-		if (!array_reserve(&h->found, h->nfound, &h->found_cap, sizeof *h->found)) {
-			h->no_memory = true;
+		if (note_failure(&h->no_memory,
+		                 !array_reserve(&h->found, h->nfound, &h->found_cap, sizeof *h->found)))
 			return;
-		}
 		h->found[h->nfound++] = (struct share_gap){ track, k->gap_from, from };
 	}
 	k->worked = true;
