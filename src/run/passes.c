@@ -75,7 +75,8 @@ static struct pass pass_before(struct pipeline *p, struct pipeline_why *why)
 		.in = pass_inputs(p->job),
 		.read = { .want = WANT_TIMES | (p->job->read.want & WANT_ORDER),
 		          .interpret = p->job->read.interpret,
-		          .unreported = true },
+		          .unreported = true,
+		          .ahead = p->job->read.ahead },
 		.max_repeat = p->job->adjust.max_repeat,
 		.why = why,
 	};

@@ -202,10 +202,13 @@ static bool begin_rebase(struct pipeline *p)
 static bool reads_ahead(const struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
+	const struct record_marks *const marks = p->context.marks;
 
 	return job->read.ahead >= READ_AHEAD_IF_IDLE &&
 	       (job->read.as == READ_MEANING || job->read.copy_of != NULL) && job->adjust.anonymise == NULL &&
-	       job->choice.split == NULL && p->context.marks->state == MARKS_NOT && pipeline_reads_twice(job);
+	       job->choice.split == NULL &&
+	       (marks->state == MARKS_NOT || (marks->state == MARKS_GATHERING && marks->note == NULL)) &&
+	       pipeline_reads_twice(job);
 }
 
 static bool begin_ahead(struct pipeline *p)

@@ -170,7 +170,7 @@ static bool others_are_idle(const struct cpu_times *before)
 {
 	const struct cpu_times now = cpu_times_now();
 
-	return now.others - before->others < (now.mine - before->mine) / 2;
+	return now.others < before->others + (now.mine - before->mine) / 2;
 }
 
 /* Whether the thread is to start before the next batch. */

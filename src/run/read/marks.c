@@ -108,12 +108,13 @@ static void note_extents(struct record_marks *m, uint32_t input, const struct ba
 		if (e->offset + b->bytes[i].n > x->end)
 			x->end = e->offset + b->bytes[i].n;
 	}
-	m->failed |= x == NULL;
+	m->no_extents |= x == NULL;
 }
 
 bool record_marks_finish(struct record_marks *m, bool with_extents)
 {
-	if (m->too_large || m->failed || !mark_set_finish(&m->set) || !mark_set_finish(&m->ends))
+	if (m->too_large || m->failed || m->no_extents || !mark_set_finish(&m->set) ||
+	    !mark_set_finish(&m->ends))
 		return false;
 	if (!with_extents)
 		return true;
@@ -241,13 +242,15 @@ static void mark_chosen(struct record_marks *m, uint32_t input, const struct bat
 
 bool record_marks_read(struct record_marks *m, uint32_t input, struct batch *b)
 {
+	if (m->state == MARKS_GATHERING) {
+		replace_offsets(m, input, b);
+		return !m->no_extents;
+	}
 	if (m->state == MARKS_WHILE_READING)
 		m->failed |= !m->choose(m->choose_ctx, b);
 	if (m->state == MARKS_WHILE_READING && m->surveying)
 		mark_chosen(m, input, b);
-	if (m->state == MARKS_GATHERING)
-		replace_offsets(m, input, b);
-	else if (m->state == MARKS_MADE)
+	if (m->state == MARKS_MADE)
 		apply_marks(m, input, b);
 	return !m->failed;
 }

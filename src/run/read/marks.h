@@ -71,7 +71,8 @@ struct record_marks {
 	unsigned shift;              /* first bit of the input number in a mark */
 	bool drops;                  /* records without a mark are removed */
 	bool too_large;              /* an offset needs more bits than a mark has */
-	bool failed;                 /* OOM, or a file failed */
+	bool failed;     /* OOM, or a file failed; while gathering, used by the thread that selects */
+	bool no_extents; /* OOM; while gathering, used by the thread that reads */
 	struct mark_set set;
 	uint64_t ended; /* 1 + the mark of the record that ended the last span; 0: none */
 	/* Ends of stretches of marked events: the first event after each that is not marked.  Available if
