@@ -197,7 +197,7 @@ run-replay: $(BUILD)/fuzz_replay
 check-threads: ## the same output for 1, 2 and 7 threads over all samples, and no data race under ThreadSanitizer
 	@$(MAKE) --no-print-directory tracetool
 	sh scripts/threads.sh $(BUILD)/tracetool $(SAMPLES_EVERY)
-	@$(MAKE) --no-print-directory BUILD=build-threads CFLAGS='-O1 -g -fsanitize=thread -DAHEAD_FIRST=1 -DPF_RELEASE=1 -DPIPELINE_BATCH_EVENTS=16 -DPIECE_TEXT=64 -DAPART_BYTES=1' build-threads/tracetool
+	@$(MAKE) --no-print-directory BUILD=build-threads CFLAGS='-O1 -g -fsanitize=thread -DAHEAD_FIRST=1 -DAHEAD_SLOW=0 -DPF_RELEASE=1 -DPIPELINE_BATCH_EVENTS=16 -DPIECE_TEXT=64 -DAPART_BYTES=1' build-threads/tracetool
 	sh scripts/threads.sh build-threads/tracetool $(THREADS_EVERY)
 	@$(MAKE) --no-print-directory build/tests
 	TSAN_OPTIONS=exitcode=66 TRACETOOL_BIN=build-threads/tracetool build/tests --filter '*_race/*'

@@ -289,6 +289,7 @@ bool record_marks_survey(struct pipeline *p, bool (*take)(void *ctx, const struc
 	pass.read = (struct reading_mode){ .want = p->job->read.want,
 		                           .as = p->job->read.as,
 		                           .copy_of = p->job->read.copy_of,
+		                           .ahead = p->job->read.ahead,
 		                           .unreported = true };
 	pass.take = take;
 	pass.ctx = ctx;

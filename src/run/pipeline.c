@@ -207,13 +207,17 @@ static bool reads_ahead(const struct pipeline *p)
 	return job->read.ahead >= READ_AHEAD_IF_IDLE &&
 	       (job->read.as == READ_MEANING || job->read.copy_of != NULL) && job->adjust.anonymise == NULL &&
 	       job->choice.split == NULL &&
-	       (marks->state == MARKS_NOT || (marks->state == MARKS_GATHERING && marks->note == NULL)) &&
+	       (marks->state == MARKS_NOT || marks->state == MARKS_MADE ||
+	        (marks->state == MARKS_GATHERING && marks->note == NULL)) &&
 	       pipeline_reads_twice(job);
 }
 
 static bool begin_ahead(struct pipeline *p)
 {
-	if ((p->ahead = ahead_new(p->last, &p->context.raw, !job_reads_ahead(p->job))) == NULL)
+	const struct ahead_rule rule = { &p->context.raw, p->context.marks->state == MARKS_MADE,
+		                         !job_reads_ahead(p->job) };
+
+	if ((p->ahead = ahead_new(p->last, rule)) == NULL)
 		return pipeline_no_memory(p);
 	p->trace.arena.gate = p->context.gate = ahead_gate(p->ahead);
 	p->last = ahead_stage(p->ahead);

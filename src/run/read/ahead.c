@@ -1,7 +1,7 @@
 /* Reads ahead on a thread of its own, into a ring of batches.  The first batches are read without a thread,
- * which does not pay for short inputs; nor does it for records that are only copied, or on two cores if the
- * consumer uses the second one.  If most batches have to pass the gate, the thread ends, as each thread would
- * only wait for the other. */
+ * which does not pay for short inputs; nor does it for records that are only copied, unless they take long to
+ * read, or on two cores if the consumer uses the second one.  If most batches have to pass the gate, the
+ * thread ends, as each thread would only wait for the other. */
 #include "run/read/reading.h"
 
 #include <pthread.h>
@@ -16,8 +16,11 @@
 #ifndef AHEAD_FIRST
 #define AHEAD_FIRST 64U /* batches before the thread starts; 1 to test short inputs */
 #endif
-#define AHEAD_TRIED (4 * AHEAD_FIRST) /* batches after which an idle thread is seen */
-#define AHEAD_JUDGED 64U              /* batches after which it ends if more than half passed the gate */
+#define AHEAD_TRIED (4 * AHEAD_FIRST) /* batches after which idle threads and slow readers are seen */
+#ifndef AHEAD_SLOW
+#define AHEAD_SLOW 30000U /* ns to read a batch: it takes as long to pass it to another core */
+#endif
+#define AHEAD_JUDGED 64U /* batches after which it ends if more than half passed the gate */
 
 struct read_batch {
 	enum stage_status status;
@@ -28,12 +31,12 @@ struct ahead {
 	struct stage stage; /* with the reading stage in `from` */
 	struct gate gate;
 	pthread_t thread;
-	bool running;            /* used by the other stages: there is a thread ... */
-	bool stopped;            /* ... and there are no more batches */
+	bool running; /* used by the other stages: there is a thread ... */
+	bool stopped; /* ... and there are no more batches */
+	struct ahead_rule rule;
 	unsigned first;          /* batches read without a thread */
-	const bool *raw;         /* see ahead_new() */
-	bool if_idle;            /* see ahead_new() */
 	struct cpu_times before; /* when AHEAD_FIRST batches were read */
+	uint64_t reading;        /* ns for copied records from then on */
 	pthread_mutex_t lock;
 	pthread_cond_t calm;  /* for the other stages: a batch was put, or the reader waits */
 	pthread_cond_t go_on; /* for the reader */
@@ -178,11 +181,24 @@ static bool is_time(struct ahead *a)
 {
 	const unsigned n = a->first++;
 
-	if (!a->if_idle)
+	if (*a->rule.raw && !a->rule.if_slow)
+		return false;
+	if (!*a->rule.raw && !a->rule.if_idle)
 		return n == AHEAD_FIRST;
 	if (n == AHEAD_FIRST)
 		a->before = cpu_times_now();
-	return n == AHEAD_TRIED && others_are_idle(&a->before);
+	return n == AHEAD_TRIED && (!a->rule.if_idle || others_are_idle(&a->before)) &&
+	       (!*a->rule.raw || a->reading > (AHEAD_TRIED - AHEAD_FIRST) * (uint64_t)AHEAD_SLOW);
+}
+
+static enum stage_status read_along(struct ahead *a, struct batch **out)
+{
+	if (!*a->rule.raw || !a->rule.if_slow || a->first <= AHEAD_FIRST || a->first > AHEAD_TRIED)
+		return stage_next(a->stage.from, out);
+	const uint64_t before = cpu_times_now().mine;
+	const enum stage_status status = stage_next(a->stage.from, out);
+	a->reading += cpu_times_now().mine - before;
+	return status;
 }
 
 static enum stage_status ahead_next(struct stage *stage, struct batch **out)
@@ -192,7 +208,7 @@ static enum stage_status ahead_next(struct stage *stage, struct batch **out)
 	*out = NULL;
 	if (a->stopped)
 		return STAGE_BAD;
-	if (!a->running && a->put == 0 && !*a->raw && is_time(a))
+	if (!a->running && a->put == 0 && is_time(a))
 		start(a);
 	if (a->running) {
 		const enum stage_status status = take(a, out);
@@ -200,20 +216,19 @@ static enum stage_status ahead_next(struct stage *stage, struct batch **out)
 			return status;
 		join(a);
 	}
-	return stage_next(a->stage.from, out);
+	return read_along(a, out);
 }
 
 /* ---- begin and end ---- */
 
-struct ahead *ahead_new(struct stage *reading, const bool *raw, bool if_idle)
+struct ahead *ahead_new(struct stage *reading, struct ahead_rule rule)
 {
 	struct ahead *const a = calloc(1, sizeof *a);
 
 	if (a == NULL)
 		return NULL;
 	a->stage = (struct stage){ ahead_next, reading };
-	a->raw = raw;
-	a->if_idle = if_idle;
+	a->rule = rule;
 	a->gate.enter = enter;
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->calm, NULL);

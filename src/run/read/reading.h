@@ -86,10 +86,16 @@ struct source *streams_present(struct reading *r);
  */
 struct ahead;
 
-/* raw: whether records are only copied, which is known with the first batch: they are not read ahead.
- * if_idle: nor are others, unless the other threads of the process have little to do.  NULL: out of memory.
- * Both pointers are borrowed. */
-struct ahead *ahead_new(struct stage *reading, const bool *raw, bool if_idle);
+/* When the thread starts. */
+struct ahead_rule {
+	const bool
+	    *raw;     /* borrowed: records are only copied, which is known with the first batch.  Then ... */
+	bool if_slow; /* only if reading takes long; false: never */
+	bool if_idle; /* only if the other threads of the process have little to do */
+};
+
+/* NULL: out of memory.  `reading` is borrowed. */
+struct ahead *ahead_new(struct stage *reading, struct ahead_rule rule);
 
 struct stage *ahead_stage(struct ahead *a);
 

@@ -18,6 +18,7 @@ struct counting {
 	bool early; /* it was through the gate before all batches were used */
 	bool raw;   /* from the first batch on: records are only copied */
 	bool copies;
+	bool slow; /* a batch takes 60 us of CPU time */
 	pthread_t caller;
 	bool elsewhere; /* a batch was read on another thread than the caller's */
 };
@@ -34,6 +35,8 @@ static enum stage_status next(struct stage *stage, struct batch **out)
 		s->early |= atomic_load(&s->used) != s->made;
 	}
 	s->raw = s->copies;
+	for (const uint64_t begin = cpu_times_now().mine; s->slow && cpu_times_now().mine < begin + 60000;)
+		;
 	s->elsewhere |= !pthread_equal(pthread_self(), s->caller);
 	atomic_store(&s->reading, true);
 	*out = batch_pool_take(&s->pool);
@@ -64,9 +67,10 @@ static void read_all(struct counting *s, struct ahead *a, uint64_t n, uint64_t o
 	}
 }
 
-static struct ahead *begin(struct counting *s, uint64_t all, uint64_t gate_every)
+static struct ahead *begin_with(struct counting *s, uint64_t all, uint64_t gate_every, struct ahead_rule rule)
 {
-	struct ahead *const a = ahead_new(&s->stage, &s->raw, false);
+	rule.raw = &s->raw;
+	struct ahead *const a = ahead_new(&s->stage, rule);
 
 	cr_assert(a != NULL);
 	*s = (struct counting){ .stage.next = next,
@@ -76,6 +80,11 @@ static struct ahead *begin(struct counting *s, uint64_t all, uint64_t gate_every
 		                .caller = pthread_self() };
 	cr_assert(batch_pool_init(&s->pool, 16, false));
 	return a;
+}
+
+static struct ahead *begin(struct counting *s, uint64_t all, uint64_t gate_every)
+{
+	return begin_with(s, all, gate_every, (struct ahead_rule){ .raw = NULL });
 }
 
 static void end(struct counting *s, struct ahead *a)
@@ -137,6 +146,22 @@ Test(run_ahead_race, copied_records_are_read_by_the_caller)
 		read_all(&s, a, 1000, 0);
 		expect_end(a);
 		cr_expect_eq(s.elsewhere, !s.copies);
+		end(&s, a);
+	}
+}
+
+Test(run_ahead_race, a_slow_reader_of_copied_records_and_an_idle_core_are_seen)
+{
+	for (int copies = 0; copies < 2; copies++) {
+		struct counting s;
+		struct ahead *const a =
+		    begin_with(&s, 400, 7, (struct ahead_rule){ .if_slow = true, .if_idle = true });
+		s.copies = copies == 1;
+		s.slow = true;
+		read_all(&s, a, 400, 0);
+		cr_expect(!s.early);
+		expect_end(a);
+		cr_expect(s.elsewhere);
 		end(&s, a);
 	}
 }
