@@ -139,7 +139,8 @@ void heph_gap_event(struct heph_state *st, struct batch *b, struct event *e)
 		                      .missing = gap->missing,
 		                      .offset = gap->offset };
 
-	st->r->no_memory |= g.track == NULL || !reader_gap_event(st->r, b, &g, e);
+	if (g.track == NULL || !reader_gap_event(st->r, b, &g, e))
+		st->r->no_memory = true;
 }
 
 /* ---- unexpected counters ---- */

@@ -324,7 +324,8 @@ void ht_label_add(struct ht_state *st, uint64_t identifier, struct slice text, e
 		            "%" PRIu32 " labels of %" PRIu64 " bytes are retained: others stay numbers",
 		            all->n, all->bytes.used + all->bytes.used_long);
 	all->full |= !fits;
-	st->r->no_memory |= fits && !put_label(st, old, (struct ht_label){ text, identifier, source });
+	if (fits && !put_label(st, old, (struct ht_label){ text, identifier, source }))
+		st->r->no_memory = true;
 }
 
 /* Collects all mappings of the input in a separate pass, at most once. */

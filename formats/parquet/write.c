@@ -412,7 +412,8 @@ static void parquet_write(void *state, const struct batch *b, struct chunk *chun
 	}
 	if (ok)
 		(void)drain_group(st, chunk, GROUP_PIECE);
-	chunk->text.failed |= !report_failure(st, chunk, ok);
+	if (!report_failure(st, chunk, ok))
+		chunk->text.failed = true;
 }
 
 static bool parquet_close(struct writer *w, struct chunk *chunk)

@@ -123,7 +123,8 @@ static void write_parts(void *state, const struct batch *b, struct chunk *chunk)
 
 	chunk_file(chunk, p->names[p->begun - 1]);
 	while ((e = chrome_next_line(&order, b)) != NULL)
-		chunk->text.failed |= !put_event(st, b, e, chunk);
+		if (!put_event(st, b, e, chunk))
+			chunk->text.failed = true;
 	move_losses(chunk, &p->line.ledger);
 	move_losses(chunk, &p->title.ledger);
 }

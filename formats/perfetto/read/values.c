@@ -588,7 +588,8 @@ static void make_fields(struct pf_state *st, struct batch *b, struct event *e)
 	}
 	if (te->has_more)
 		n += read_more(st, b, f + n);
-	b->scratch.failed |= field_names_may_repeat(f, n) && !field_names_number(&b->scratch, f, n);
+	if (field_names_may_repeat(f, n) && !field_names_number(&b->scratch, f, n))
+		b->scratch.failed = true;
 	e->first_field = b->nfields;
 	e->nfields = (uint16_t)n;
 	b->nfields += n;

@@ -191,6 +191,7 @@ static bool is_time(struct ahead *a)
 	       (!*a->rule.raw || a->reading > (AHEAD_TRIED - AHEAD_FIRST) * (uint64_t)AHEAD_SLOW);
 }
 
+/* Reads a batch on the caller's thread; measures the time of copied records until the thread may start. */
 static enum stage_status read_along(struct ahead *a, struct batch **out)
 {
 	if (!*a->rule.raw || !a->rule.if_slow || a->first <= AHEAD_FIRST || a->first > AHEAD_TRIED)
