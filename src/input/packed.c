@@ -1,6 +1,7 @@
-/* Packed input: a thread unpacks into buffers, and a short queue passes them to the reader.  Each buffer has
- * space before its bytes for the unread tail of the last window; only this tail is copied.  A record that is
- * longer than the space is joined in a buffer of its own. */
+/* Packed input: a thread unpacks into buffers, and a short queue passes them to the reader, which unpacks the
+ * first buffer itself: a file of one buffer needs no thread.  Each buffer has space before its bytes for the
+ * unread tail of the last window; only this tail is copied.  A record that is longer than the space is joined
+ * in a buffer of its own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -121,7 +122,7 @@ struct unpack {
 	struct input_source source;
 	struct input_pool *pool;
 	pthread_t thread;
-	bool has_thread; /* false: none could be started, and the reader unpacks */
+	bool has_thread; /* false: not yet, or none could be started: the reader unpacks */
 
 	/* Owned by the thread while it runs. */
 	const struct unpacker *unpacker;
@@ -241,8 +242,8 @@ static struct input_buffer *next_buffer(struct unpack *u)
 {
 	struct input_buffer *b;
 
-	if (!u->has_thread && u->queue == NULL && !u->done)
-		(void)unpack_buffer(u);
+	if (!u->has_thread && u->queue == NULL && !u->done && unpack_buffer(u))
+		u->has_thread = thread_start(&u->thread, unpack_thread, u) == 0;
 	pthread_mutex_lock(&u->lock);
 	while (u->queue == NULL && !u->done)
 		pthread_cond_wait(&u->changed, &u->lock);
@@ -365,14 +366,13 @@ static struct unpack *new_unpack(const struct input *in, struct input_pool *pool
 	return u;
 }
 
-/* Starts the thread; frees u on OOM. */
-static bool run_unpack(struct input *in, struct unpack *u)
+/* Frees u on OOM. */
+static bool start_unpack(struct input *in, struct unpack *u)
 {
 	if (u->state == NULL || u->pool == NULL) {
 		free_unpack(u);
 		return input_fail_errno(in, "cannot unpack: ", ENOMEM);
 	}
-	u->has_thread = thread_start(&u->thread, unpack_thread, u) == 0;
 	in->source = &u->source;
 	in->ops = &unpack_ops;
 	return true;
@@ -392,7 +392,7 @@ bool input_unpack_start_mapped(struct input *in, struct input_mapping *m)
 	u->source.can_reopen = true;
 	u->source.mapping = u->packed.mapping = m;
 	fill_mapped(&u->packed, &u->io);
-	return run_unpack(in, u);
+	return start_unpack(in, u);
 }
 
 bool input_unpack_start_stream(struct input *in, int fd, struct input_buffer *probed, struct input_pool *pool)
@@ -401,7 +401,7 @@ bool input_unpack_start_stream(struct input *in, int fd, struct input_buffer *pr
 	int error = ENOMEM;
 
 	if (u != NULL && start_stream(&u->packed, fd, probed, &u->io))
-		return run_unpack(in, u);
+		return start_unpack(in, u);
 	if (u != NULL) {
 		error = errno;
 		free_unpack(u); /* closes the pool */
