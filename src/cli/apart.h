@@ -51,7 +51,7 @@ bool apart_sum_is_exact(const struct stats *s);
 /* Whether the trace has several files of some size whose format lets them be read apart, and there is no time
  * window that needs the whole trace (select_needs_range()), no check of the order of all events, and no
  * vocabulary of the user, whose definitions and tracks may be of the whole trace. */
-bool apart_is_possible(const struct trace_slot *t);
+bool apart_is_possible(const struct trace_slot *t, const struct apart_ops *ops);
 
 /* Reads the portions, and prints what was selected.  Returns false, without a report, if the trace must be
  * read as a whole; also on OOM. */

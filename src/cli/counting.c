@@ -127,7 +127,7 @@ static bool count_apart(struct trace_slot *t, const struct trace_counting *how)
 	struct counted_apart c = { .trace = t, .how = how };
 
 	/* each portion would have the repeats that --max-repeat leaves free */
-	if (!spans || how->examples.n > 0 || how->max_repeat > 0 || !apart_is_possible(t))
+	if (!spans || how->examples.n > 0 || how->max_repeat > 0 || !apart_is_possible(t, &ops))
 		return false;
 	stats_init(&c.sum);
 	c.sum.of_portions = true;

@@ -332,7 +332,7 @@ static bool list_apart(struct trace_slot *slot)
 	const struct top_run *const run = (const struct top_run *)slot->run;
 	struct top sum = top_of(run, slot->path);
 
-	if (run->gaps || run->arrows || run->max_repeat > 0 || !apart_is_possible(slot) ||
+	if (run->gaps || run->arrows || run->max_repeat > 0 || !apart_is_possible(slot, &ops) ||
 	    format_trace_ops(slot->trace->format)->merges)
 		return false;
 	bool ok = begin_groups(&sum);

@@ -250,7 +250,7 @@ static bool check_apart(struct trace_slot *t)
 {
 	static const struct apart_ops ops = { .begin = begin_portion, .report = report_portions };
 
-	return select_is_any(&t->run->options.select.select) && apart_is_possible(t) &&
+	return select_is_any(&t->run->options.select.select) && apart_is_possible(t, &ops) &&
 	       apart_read(t, &ops, NULL);
 }
 

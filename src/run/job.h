@@ -79,6 +79,7 @@ struct trace_input {
 	size_t first_file, nfiles;       /* of PORTION_FILES, in operand->tree */
 	struct input *input;             /* opened before, taken over; paths[0] is its name.  NULL: open it */
 	const struct format *from;       /* NULL: recognised by content */
+	const struct format *expected;   /* that of other files of the trace, tried first; NULL: unknown */
 	const char *dialect;             /* NULL: recognised by content */
 	uint64_t max_record;             /* bytes; 0: READER_USUAL_RECORD */
 	const struct option_value *options;

@@ -41,11 +41,11 @@ static void define(FILE *f, int pid, const char *host, const char *hash, const c
 }
 
 /* Spans in spans, and beside each other, of three threads. */
-static void write_spans(FILE *f, int pid, const char *host)
+static void write_spans(FILE *f, int pid, const char *host, int lines)
 {
 	static const char *const names[] = { "read", "write", "close", "open64" };
 
-	for (int i = 0; i < LINES; i++)
+	for (int i = 0; i < lines; i++)
 		fprintf(
 		    f,
 		    "{\"id\":%d,\"name\":\"%s\",\"cat\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%d,\"dur\":%d,"
@@ -88,7 +88,7 @@ static void write_file(const char *path, int number, enum change c)
 		        "{\"id\":9,\"name\":\"n\",\"cat\":\"P\",\"pid\":%d,\"tid\":1,\"ts\":1,\"dur\":1,"
 		        "\"ph\":\"X\"}\n",
 		        pid);
-	write_spans(f, pid, host);
+	write_spans(f, pid, host, LINES);
 	if (c == CUT)
 		fputs("{\"id\":1,\"name\":\"rea", f);
 	if (c == OTHER_FORMAT)
@@ -126,6 +126,41 @@ Test(dftracer_apart, only_independent_files)
 		}
 	}
 	remove_folder(dir);
+}
+
+/* A packed file counts as what it unpacks to. */
+Test(dftracer_apart, files_of_some_size)
+{
+	static const struct {
+		int lines;
+		bool packed, possible;
+	} cases[] = { { 30, false, false }, { 100, false, true }, { 100, true, true }, { 10, true, false } };
+
+	for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+		char *const dir = make_folder();
+		for (int i = 0; i < FILES; i++) {
+			char path[300];
+			snprintf(path, sizeof path, "%s/run-%d.pfw", dir, i);
+			FILE *const f = fopen(path, "w");
+			cr_assert_not_null(f);
+			define(f, 10 + i, "00000000000000aa", "00000000000000f1", "/a/b");
+			write_spans(f, 10 + i, "00000000000000aa", cases[c].lines);
+			cr_assert_eq(fclose(f), 0);
+			if (cases[c].packed) {
+				struct ran r =
+				    run_program((const char *const[]){ "gzip", path, NULL }, NULL, 0);
+				ran_free(&r);
+			}
+		}
+		for (uint64_t threads = 1; threads < 4; threads += 2) {
+			const struct apart_seen s = apart_see(dir, threads);
+			cr_expect_eq(s.possible, cases[c].possible, "%d lines", cases[c].lines);
+			cr_expect_eq(s.apart, cases[c].possible, "%d lines", cases[c].lines);
+			if (s.apart)
+				cr_expect_eq(s.records, FILES * (cases[c].lines + 1));
+		}
+		remove_folder(dir);
+	}
 }
 
 /* ---- results ---- */
@@ -276,7 +311,7 @@ static void write_pair(const char *dir, enum pair p)
 		FILE *const f = fopen(path, "w");
 		cr_assert_not_null(f);
 		define(f, 10 + second, "00000000000000aa", "00000000000000f1", "/a/b");
-		write_spans(f, 10 + second, "00000000000000aa");
+		write_spans(f, 10 + second, "00000000000000aa", LINES);
 		if (p == TITLE_OF_ALL_HOSTS)
 			write_title(f, second);
 		else if (p == HOST_AS_NUMBER)

@@ -37,7 +37,7 @@ static void read_one(struct trace_slot *t)
 	static const struct apart_ops ops = { .begin = begin, .join = join, .report = report };
 	struct apart_seen *const s = (struct apart_seen *)t->run;
 
-	s->possible = apart_is_possible(t);
+	s->possible = apart_is_possible(t, &ops);
 	s->apart = s->possible && apart_read(t, &ops, s);
 }
 

@@ -187,8 +187,9 @@ static const struct format *recognise(const struct source *s, const struct forma
 
 	if (s->context->job->in.from != NULL)
 		return s->context->job->in.from;
-	if (before != NULL && before->reader->probe(slice_of(in->p, looked), complete) >= SURE_BITS)
-		return before;
+	const struct format *const first = before != NULL ? before : s->context->job->in.expected;
+	if (first != NULL && first->reader->probe(slice_of(in->p, looked), complete) >= SURE_BITS)
+		return first;
 	const struct format *const format = format_of_input(in, no_memory);
 	return format == NULL && !*no_memory ? format_of_stream(s) : format;
 }
