@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,14 +165,10 @@ static void add_unreachable(struct walk *w, const char *path, bool wanted, int e
 		add_failure(w, path, error);
 }
 
-/* Whether the path, which is accessible, is a link that leads out of the folder. */
+/* Whether the link, whose target is accessible, leads out of the folder. */
 static bool leads_out(struct walk *w, const char *path)
 {
-	struct stat st;
 	const size_t n = strlen(w->top);
-
-	if (lstat(path, &st) != 0 || !S_ISLNK(st.st_mode))
-		return false;
 	char *const real = realpath(path, NULL);
 	if (real == NULL) {
 		add_failure(w, path, errno);
@@ -192,16 +189,21 @@ static void leave_out(struct walk *w, const char *path, size_t *count)
 	w->tree->no_memory |= w->first_out == NULL;
 }
 
-/* Adds an entry of a folder; takes over `path`. */
-static void visit_entry(struct walk *w, char *path, const char *name)
+/* Adds an entry of an open folder; takes over `path`. */
+static void visit_entry(struct walk *w, int folder, char *path, const char *name)
 {
 	struct stat st;
 	const bool wanted = w->wanted(w->ctx, name);
+	bool seen = fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	const bool is_link = seen && S_ISLNK(st.st_mode);
 
-	if (stat(path, &st) != 0) {
+	if (is_link)
+		seen = fstatat(folder, name, &st, 0) == 0;
+	if (!seen) {
 		add_unreachable(w, path, wanted, errno);
 		free(path);
-	} else if ((S_ISDIR(st.st_mode) || (wanted && S_ISREG(st.st_mode))) && leads_out(w, path)) {
+	} else if (is_link && (S_ISDIR(st.st_mode) || (wanted && S_ISREG(st.st_mode))) &&
+	           leads_out(w, path)) {
 		leave_out(w, path, &w->nlinks);
 		free(path);
 	} else if (S_ISDIR(st.st_mode) && st.st_dev != w->dev) {
@@ -251,24 +253,17 @@ static size_t read_names(struct walk *w, const char *path, DIR *dir, char ***nam
 }
 
 /* Reports once if a folder cannot be searched: then none of its entries can be examined. */
-static void check_search(struct walk *w, const char *path, size_t entries)
+static void check_search(struct walk *w, int folder, const char *path, size_t entries)
 {
-	const size_t size = strlen(path) + 3;
-	char *const self = malloc(size);
 	struct stat st;
 	char why[100];
 
-	w->closed = false;
-	if (note_failure(&w->tree->no_memory, self == NULL))
+	w->closed = entries > 0 && fstatat(folder, ".", &st, 0) != 0 && errno == EACCES;
+	if (!w->closed)
 		return;
-	snprintf(self, size, "%s/.", path);
-	if (entries > 0 && stat(self, &st) != 0 && errno == EACCES) {
-		w->closed = true;
-		snprintf(why, sizeof why, "its %zu entr%s cannot be examined (no x permission): %s", entries,
-		         entries == 1 ? "y" : "ies", strerror(EACCES));
-		add_problem(w, path, INPUT_DENIED, why);
-	}
-	free(self);
+	snprintf(why, sizeof why, "its %zu entr%s cannot be examined (no x permission): %s", entries,
+	         entries == 1 ? "y" : "ies", strerror(EACCES));
+	add_problem(w, path, INPUT_DENIED, why);
 }
 
 /* Reads entries in the order of names, so that always the same one of two paths to a folder is used. */
@@ -282,11 +277,11 @@ static void read_folder(struct walk *w, const char *path)
 		return;
 	}
 	const size_t n = read_names(w, path, dir, &names);
-	closedir(dir);
 	array_sort(names, n, sizeof *names, by_path);
-	check_search(w, path, n);
+	check_search(w, dirfd(dir), path, n);
 	for (size_t i = 0; i < n; i++)
-		visit_entry(w, names[i], strrchr(names[i], '/') + 1);
+		visit_entry(w, dirfd(dir), names[i], strrchr(names[i], '/') + 1);
+	closedir(dir);
 	free(names);
 }
 
