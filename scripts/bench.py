@@ -240,6 +240,17 @@ def remove(path):
         os.remove(path)
 
 
+def put_away(bench, path):
+    """Removes an output, or renames it until the end if it has thousands of files: ext4 does not give the numbers of removed
+    files to new ones for some seconds, and looks at each of them for each new file."""
+    if sum(len(files) for _, _, files in os.walk(path)) < 1000:
+        remove(path)
+    else:
+        bench.put_away.append(os.path.join(bench.dir, f"away-{len(bench.put_away)}"))
+        remove(bench.put_away[-1])  # of an earlier run that was ended
+        os.rename(path, bench.put_away[-1])
+
+
 def measure(bench, argv, fed=None):
     """Seconds, memory and status of one run; fed: a file for its standard input, through a pipe."""
     if fed:
@@ -282,7 +293,7 @@ def run_row(bench, source, job, threads):
         for tool in sorted(costs, reverse=i % 2 == 1):
             costs[tool].append(measure(bench, [tool, *argv], source.path if job.endswith("pipe") else None))
             for end in ["", *PACKED]:
-                remove(output_path(bench) + end)
+                put_away(bench, output_path(bench) + end)
     row = {"input": source.name, "job": job, "threads": threads, "bytes": source.bytes, "events": source.count,
            **medians(costs[bench.tool])}
     row["mb_per_s"] = source.bytes / 1e6 / row["wall_s"]
@@ -428,6 +439,7 @@ def chosen(bench):
 
 def main():
     bench = options(sys.argv[1:])
+    bench.put_away = []
     if bench.list:
         print("inputs:", *(source.name for source in all_inputs(bench)), sep="\n  ")
         print("jobs:", *JOBS, sep="\n  ")
@@ -437,6 +449,8 @@ def main():
         for job, threads in todo:
             rows.append(run_row(bench, source, job, threads))
             print_row(rows[-1], len(rows) == 1)
+    for path in bench.put_away:
+        remove(path)
     if bench.json:
         with open(bench.json, "w") as f:
             json.dump({"about": machine(bench), "rows": rows}, f, indent=1)
