@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 
 #include "base/workers.h"
-#include "format/registry.h"
 #include "cli/say.h"
+#include "format/registry.h"
 
 struct apart {
 	struct trace_slot *trace;
@@ -223,18 +223,17 @@ static void finish_slot(void *ctx, size_t index)
 
 /* ---- the trace ---- */
 
-/* Mean size, in bytes, from which files are read apart: a portion takes 10 us more than a file in its turn.
- */
+/* Mean bytes of files that are read apart: a portion takes 10 us more than a file in its turn. */
 #ifndef APART_BYTES
 #define APART_BYTES (8U << 10)
 #endif
 
 enum {
 	UNPACKED_TIMES = 8, /* a packed file is taken for this many times its size: gzip packs JSON to 1/14 */
-	FRAME_TIMES = 16    /* opening files, as the frame does once more, takes as long as checking them */
+	FRAME_TIMES = 16    /* the frame opens files once more, which takes as long as checking them */
 };
 
-/* checks: events are not made, and there is a frame. */
+/* checks: there is a frame, and events are not made. */
 static bool are_large(const struct input_tree *files, bool checks)
 {
 	struct stat st;

@@ -48,9 +48,10 @@ bool apart_claim_labels(struct apart_portion *f, const struct stats *s);
  * which names arrive, which is another one if the portions are read apart. */
 bool apart_sum_is_exact(const struct stats *s);
 
-/* Whether the trace has several files of some size whose format lets them be read apart, and there is no time
- * window that needs the whole trace (select_needs_range()), no check of the order of all events, and no
- * vocabulary of the user, whose definitions and tracks may be of the whole trace. */
+/* Whether the trace has several files of some size (larger ones if `ops` takes no events) whose format lets
+ * them be read apart, and there is no time window that needs the whole trace (select_needs_range()), no check
+ * of the order of all events, and no vocabulary of the user, whose definitions and tracks may be of the whole
+ * trace. */
 bool apart_is_possible(const struct trace_slot *t, const struct apart_ops *ops);
 
 /* Reads the portions, and prints what was selected.  Returns false, without a report, if the trace must be
