@@ -241,8 +241,8 @@ def remove(path):
 
 
 def put_away(bench, path):
-    """Removes an output, or renames it until the end if it has thousands of files: ext4 does not give the numbers of removed
-    files to new ones for some seconds, and looks at each of them for each new file."""
+    """Removes an output; one of thousands of files at the end: ext4 does not reuse inodes that were freed in the last
+    seconds, and examines each of them for each new file."""
     if sum(len(files) for _, _, files in os.walk(path)) < 1000:
         remove(path)
     else:

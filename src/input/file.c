@@ -114,11 +114,6 @@ void input_handle_signals(void)
 
 /* ---- mappings ---- */
 
-enum {
-	READ_AT_ONCE = 64 << 10, /* bytes that the system reads at once anyway */
-	ALWAYS_MAPPED = 8 << 20  /* bytes of all mappings that leave enough of any address space */
-};
-
 /* A mapping is a buffer like others: it is unmapped with the last reference. */
 static void mapping_destroy(struct input_buffer *b)
 {
@@ -152,8 +147,7 @@ static struct input_mapping *map_range(int fd, uint64_t offset, size_t size, con
 		errno = 0;
 		return NULL;
 	}
-	if (size > READ_AT_ONCE)
-		(void)madvise(at, size + skew, MADV_SEQUENTIAL);
+	(void)madvise(at, size + skew, MADV_SEQUENTIAL);
 	m->skew = skew;
 	m->buffer = (struct input_buffer){
 		.bytes = (char *)at + skew, .cap = size, .mapped = true, .destroy = mapping_destroy
@@ -170,8 +164,8 @@ static bool leaves_room(size_t size)
 {
 	struct rlimit limit;
 
-	return atomic_load(&mapped) + size <= ALWAYS_MAPPED || getrlimit(RLIMIT_AS, &limit) != 0 ||
-	       limit.rlim_cur == RLIM_INFINITY || atomic_load(&mapped) + size <= limit.rlim_cur / 2;
+	return getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+	       atomic_load(&mapped) + size <= limit.rlim_cur / 2;
 }
 
 struct input_mapping *input_map(int fd, const struct stat *st)

@@ -212,7 +212,7 @@ static bool start_source(struct input *in, int fd, const struct stat *st)
 	struct input_mapping *m = NULL;
 
 	if (S_ISREG(st->st_mode) && st->st_size > 0 && (uint64_t)st->st_size <= SIZE_MAX / 2 &&
-	    (input_is_named(in->path) || lseek(fd, 0, SEEK_CUR) == 0))
+	    lseek(fd, 0, SEEK_CUR) == 0)
 		m = input_map(fd, st);
 	if (m == NULL) {
 		if (in->files != NULL)

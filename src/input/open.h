@@ -60,9 +60,10 @@ void input_files_free(struct input_files *f);
 
 /* Opens a path.  "-" is standard input; "/dev/stdin" and "/dev/fd/N" are descriptors, so that process
  * substitution works.  Regular files are mapped read-only, all others are read; gzip, zstd and xz are
- * recognised by content and unpacked on a thread of their own.  A named FIFO, device, folder, socket or
- * terminal is refused without blocking.  Returns NULL only on OOM; on other failures ->fault is set, and the
- * window is empty and last.  The first window is ready for probing: at least 64 KiB or the whole input.
+ * recognised by content and, after the first MiB, unpacked on a thread of their own.  A named FIFO, device,
+ * folder, socket or terminal is refused without blocking.  Returns NULL only on OOM; on other failures
+ * ->fault is set, and the window is empty and last.  The first window is ready for probing: at least 64 KiB
+ * or the whole input.
  *
  * The bytes of a window are valid as long as it is the current one, its buffer is held (struct input_pins),
  * or the input is an open mapped file. */

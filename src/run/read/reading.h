@@ -86,11 +86,10 @@ struct source *streams_present(struct reading *r);
  */
 struct ahead;
 
-/* When the thread starts. */
+/* When the thread starts.  raw (borrowed): records are only copied, which is known with the first batch. */
 struct ahead_rule {
-	const bool
-	    *raw;     /* borrowed: records are only copied, which is known with the first batch.  Then ... */
-	bool if_slow; /* only if reading takes long; false: never */
+	const bool *raw;
+	bool if_slow; /* copied records: only if reading takes long; false: never */
 	bool if_idle; /* only if the other threads of the process have little to do */
 };
 
