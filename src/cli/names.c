@@ -4,7 +4,7 @@
  * Checks of names on the command line, before any file is opened for writing: whether an operand is one
  * trace, and whether an output is another file of the run, or an output folder contains one.  Existing files
  * are the same by device and inode; missing files by the nearest existing folder above them and the rest of
- * the path.  Cost: one stat() for each name, and a listing of each input folder if an output may be in it.
+ * the path.  Cost: one stat() for each name, and for each file of an input folder if an output may be in it.
  */
 
 #include "cli/names.h"
@@ -353,13 +353,17 @@ static bool check_tree(struct run_names *n, struct written *list, uint32_t nwrit
 	return ok;
 }
 
-/* Compares the files of an input folder that the run reads; an output may be one of them. */
-static bool check_inside(struct run_names *n, struct written *list, uint32_t nwritten, const char *path)
+/* Compares the files of an input folder that the run reads; an output may be one of them.  listed: the folder
+ * in n->listed, or NULL. */
+static bool check_inside(struct run_names *n, struct written *list, uint32_t nwritten, const char *path,
+                         const struct operand *listed)
 {
 	struct input_tree tree = { .n = 0 };
 	struct operands o;
 	bool ok;
 
+	if (listed != NULL)
+		return check_tree(n, list, nwritten, &listed->tree);
 	if (n->all_files) {
 		input_tree_list(&tree, path, wants_all, NULL);
 		ok = check_tree(n, list, nwritten, &tree);
@@ -384,11 +388,11 @@ static bool can_be_inside(const struct written *list, uint32_t n)
 
 /* Compares a name that is read, and the files in a folder of that name. */
 static bool check_read(struct run_names *n, struct written *list, uint32_t nwritten,
-                       const struct run_name *in)
+                       const struct run_name *in, const struct operand *listed)
 {
 	return check_one(n, list, nwritten, in) &&
 	       (!can_be_inside(list, nwritten) || !input_is_folder(in->path) ||
-	        check_inside(n, list, nwritten, in->path));
+	        check_inside(n, list, nwritten, in->path, listed));
 }
 
 static bool check_all(struct run_names *n)
@@ -414,10 +418,10 @@ static bool check_all(struct run_names *n)
 				ok = refuse(n->options, list[k].name, "holds", list[i].name);
 	}
 	for (uint32_t i = 0; i < n->n && ok && nwritten > 0; i++)
-		ok = n->list[i].written || check_read(n, list, nwritten, &n->list[i]);
+		ok = n->list[i].written || check_read(n, list, nwritten, &n->list[i], NULL);
 	for (size_t i = 0; i < n->nin && ok && nwritten > 0; i++) {
 		const struct run_name in = { .role = "input", .path = n->in[i] };
-		ok = check_read(n, list, nwritten, &in);
+		ok = check_read(n, list, nwritten, &in, n->listed != NULL ? &n->listed->list[i] : NULL);
 	}
 	for (uint32_t i = 0; i < nwritten; i++) {
 		target_free(&list[i].target);

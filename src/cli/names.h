@@ -16,7 +16,8 @@ struct run_names {
 	struct options *options; /* borrowed, as all names are */
 	const char *const *in;   /* operands; files in folders are compared too */
 	size_t nin;
-	bool all_files; /* compare all files in folders, not only those with names of traces */
+	const struct operands *listed; /* borrowed listing of these operands; NULL: folders are listed here */
+	bool all_files;                /* compare all files in folders, not only those with names of traces */
 	struct run_name {
 		const char *role; /* for messages: "report", "key" */
 		const char *path;

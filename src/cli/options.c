@@ -599,13 +599,6 @@ unsigned options_threads(uint64_t asked)
 	return cores < DEFAULT_THREADS ? cores : DEFAULT_THREADS;
 }
 
-bool options_name_traces(struct options *o)
-{
-	if (o->nin > 0)
-		return run_names_check(o, o->in, o->nin);
-	return options_mistake(o, "name at least one trace (- for standard input)");
-}
-
 const struct option_value *options_values(const struct options *o)
 {
 	return o->nvalues > 0 ? &o->values[o->nvalues - 1] : NULL;
@@ -622,6 +615,8 @@ bool options_color(const struct options *o, int fd)
 
 bool options_traces(struct options *o, struct trace_groups *traces)
 {
+	if (o->nin == 0)
+		return options_mistake(o, "name at least one trace (- for standard input)");
 	return trace_groups_init(traces, o->in, o->nin, o->from) || options_no_memory(o);
 }
 

@@ -97,7 +97,8 @@ void options_free(struct options *o);
  * false if the command must return o->status at once (after --help or a reported mistake). */
 bool options_parse(struct options *o, void *run);
 
-/* Finds the traces of the operands; a folder may have several.  Always end with trace_groups_free(). */
+/* Finds the traces of the operands, of which there must be one; a folder may have several.  Always end with
+ * trace_groups_free(). */
 bool options_traces(struct options *o, struct trace_groups *traces);
 
 /* Finds the format of --from (reads) or --to by its name.  advice: the end of messages that propose no
@@ -118,9 +119,6 @@ bool options_no_memory(struct options *o);
 
 /* The number of threads for --threads=asked; 0: one per core, at most 16. */
 unsigned options_threads(uint64_t asked);
-
-/* Checks that there is an operand, and checks the names of files. */
-bool options_name_traces(struct options *o);
 
 /* A job with the values of the common options; the command sets the rest.  Findings go to `sink`. */
 struct pipeline_job options_job(struct options *o, finding_sink *sink, void *ctx);

@@ -10,13 +10,21 @@
 #include <stdlib.h>
 
 #include "base/workers.h"
+#include "cli/names.h"
 #include "cli/say.h"
 #include "json/out.h"
 
 bool traces_begin(struct trace_run *r, bool json)
 {
-	return options_name_traces(&r->options) && options_traces(&r->options, &r->groups) &&
-	       traces_begin_report(r, json);
+	struct options *const o = &r->options;
+	struct run_names n;
+
+	if (!options_traces(o, &r->groups))
+		return false;
+	run_names_begin(&n, o, o->in, o->nin);
+	n.listed = &r->groups.operands;
+	run_names_output(&n);
+	return run_names_end(&n) && traces_begin_report(r, json);
 }
 
 bool traces_begin_report(struct trace_run *r, bool json)

@@ -389,14 +389,15 @@ static bool parse(struct report_run *r)
 		return false;
 	if (o->output == NULL && isatty(STDOUT_FILENO))
 		return options_mistake(o, "name the page with -o, for example -o report.html");
-	if (!options_name_traces(o))
+	if (!options_traces(o, &r->traces))
 		return false;
 	run_names_begin(&n, o, o->in, o->nin);
+	n.listed = &r->traces.operands;
 	run_names_output(&n);
 	reports_names(&r->reports, &n);
 	for (size_t i = 0; i < r->nagainst; i++)
 		run_names_read(&n, "old side", r->against[i]);
-	if (!run_names_end(&n) || !options_traces(o, &r->traces) ||
+	if (!run_names_end(&n) ||
 	    !(trace_groups_init(&r->old, r->against, r->nagainst, o->from) || options_no_memory(o)))
 		return false;
 	trace_groups_fold(&r->traces);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/numbers.h"
+#include "cli/names.h"
 #include "cli/say.h"
 #include "cli/traces.h"
 #include "cmd/events/event_text.h"
@@ -410,7 +411,7 @@ static void merge_files(struct stats_run *s)
 	s->any = false;
 }
 
-/* --merge reads no traces. */
+/* Checks the options and names of --merge, which reads no traces. */
 static bool check_merge(struct stats_run *s)
 {
 	struct options *const o = &s->run.options;
@@ -429,7 +430,9 @@ static bool check_merge(struct stats_run *s)
 		    o, "--merge: the tables are already counted; select events when traces are read");
 	if (name != NULL)
 		return options_mistake(o, "--merge reads tables; --%s is for traces", name);
-	return true;
+	if (o->nin == 0)
+		return options_mistake(o, "name at least one table (- for standard input)");
+	return run_names_check(o, o->in, o->nin);
 }
 
 /* Refuses options that tables over several traces cannot have. */
@@ -462,7 +465,7 @@ static enum exit_status cmd_stats(const struct command *cmd, int argc, char **ar
 		stats_init(&s.joint);
 		const bool ok = keyless || stats_group(&s.joint, &s.by, s.sum_of);
 		r->layout = s.full ? STATS_LAYOUT : 0;
-		if (s.merge ? options_name_traces(&r->options) && traces_begin_report(r, s.form == FORM_JSON)
+		if (s.merge ? traces_begin_report(r, s.form == FORM_JSON)
 		            : traces_begin(r, s.form == FORM_JSON)) {
 			r->out.no_memory |= !ok;
 			if (s.merge)

@@ -129,7 +129,7 @@ static enum exit_status validate_init(struct validate *v)
 	v->starter = calloc(1, sizeof *v->starter);
 	if (v->watch == NULL || v->starter == NULL) {
 		options_no_memory(o);
-	} else if (options_traces(o, &v->run.groups) && v->run.groups.n == 0) {
+	} else if (v->run.groups.n == 0) {
 		options_mistake(o, "--init: there is no trace");
 	} else if (o->status == STATUS_CLEAN) {
 		traces_each(&v->run, 1, 0, init_trace);
@@ -431,6 +431,9 @@ static bool check_names(struct validate *v)
 	struct run_names n;
 
 	run_names_begin(&n, o, o->in, o->nin);
+	n.listed = &v->run.groups.operands;
+	if (v->init)
+		run_names_output(&n);
 	reports_names(&v->reports, &n);
 	for (unsigned i = 0; i < v->policy.nbaselines; i++)
 		run_names_read(&n, "baseline", v->policy.baselines[i]);
@@ -447,7 +450,7 @@ static bool parse(struct validate *v)
 	v->threads = THREADS_NOT_GIVEN;
 	if (!options_parse(o, v))
 		return false;
-	return check_scope(v) && options_name_traces(o) && check_names(v);
+	return check_scope(v) && options_traces(o, &v->run.groups) && check_names(v);
 }
 
 /* Adds the reports that the policy of the first trace requests, if the command line requests none. */
@@ -527,8 +530,7 @@ static enum exit_status cmd_validate(const struct command *cmd, int argc, char *
 		status = o->status;
 	else if (v.init)
 		status = validate_init(&v);
-	else if (options_traces(o, &v.run.groups) &&
-	         policies_init(&v.policies, o, &v.policy, &v.run.groups) && add_reports(&v) &&
+	else if (policies_init(&v.policies, o, &v.policy, &v.run.groups) && add_reports(&v) &&
 	         check_names(&v))
 		status = run(&v);
 	else
