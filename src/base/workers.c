@@ -163,7 +163,8 @@ void workers_settle(struct workers *w)
 {
 	pthread_mutex_lock(&w->lock);
 	w->settling = true;
-	pthread_cond_broadcast(&w->work);
+	if (w->put - w->taken > 1) /* one is run here */
+		pthread_cond_broadcast(&w->work);
 	help_until(w, w->put);
 	w->settling = false;
 	pthread_mutex_unlock(&w->lock);
