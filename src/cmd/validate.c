@@ -28,7 +28,8 @@ struct validate {
 	const struct report_ops *form; /* argument of --format; NULL: not given */
 	uint64_t threads;              /* 0: one per core; or THREADS_NOT_GIVEN */
 	bool init, scope;
-	bool failed; /* OOM: findings are missing */
+	bool policy_reports; /* the policy names the reports */
+	bool failed;         /* OOM: findings are missing */
 	/* of --init; both are freed by validate_init() */
 	struct policy_watch *watch;     /* events of the current trace */
 	struct policy_starter *starter; /* the policy */
@@ -459,7 +460,8 @@ static bool add_reports(struct validate *v)
 	const struct policy_file *const file = policies_first(&v->policies);
 	struct options *const o = &v->run.options;
 
-	if (v->reports.n == 0 && v->form == NULL && o->output == NULL && file != NULL)
+	v->policy_reports = v->reports.n == 0 && v->form == NULL && o->output == NULL && file != NULL;
+	if (v->policy_reports)
 		for (uint32_t i = 0; i < file->nreports; i++)
 			if (!reports_add_of_policy(&v->reports, o, file->folder, &file->reports[i]))
 				return false;
@@ -533,8 +535,8 @@ static enum exit_status cmd_validate(const struct command *cmd, int argc, char *
 	else if (policies_init(&v.policies, o, &v.policy, &v.run.groups) && add_reports(&v) &&
 	         check_names(&v))
 		status = run(&v);
-	else
-		status = o->status;
+	else /* a conflict of names is a mistake of the policy if the command line names no report */
+		status = v.policy_reports ? STATUS_UNREADABLE : o->status;
 	policies_free(&v.policies);
 	trace_groups_free(&v.run.groups);
 	policy_options_free(&v.policy);

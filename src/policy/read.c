@@ -285,6 +285,7 @@ static bool check_report(struct policy_draft *d, const struct yaml_node *node, s
 static bool read_one_report(struct policy_draft *d, const struct yaml_node *node, struct policy_report *out)
 {
 	struct slice text;
+	struct quoted q;
 
 	if (!policy_text(d, node, "report", &text))
 		return false;
@@ -295,6 +296,12 @@ static bool read_one_report(struct policy_draft *d, const struct yaml_node *node
 		return false;
 	out->format = arena_copy(&d->file->arena, format).p;
 	out->file = equals != NULL ? equals + 1 : NULL;
+	for (const struct policy_report *r = d->file->reports; r < out; r++)
+		if (r->file == out->file ||
+		    (r->file != NULL && out->file != NULL && strcmp(r->file, out->file) == 0))
+			return yaml_bad(&d->yaml, node, "two reports go to %s; name a file for each",
+			                out->file != NULL ? quoted(&q, slice_str(out->file))
+			                                  : "standard output");
 	d->yaml.no_memory |= out->format == NULL;
 	return out->format != NULL;
 }
