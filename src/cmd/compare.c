@@ -18,7 +18,8 @@
 struct compare_run {
 	const char *path;
 	int side;
-	bool any; /* a trace, or a table of stats --full, was added to `table` */
+	bool is_table; /* of stats --full, not a trace */
+	bool any;      /* a trace, or a table of stats --full, was added to `table` */
 	struct stats table;
 };
 
@@ -300,14 +301,14 @@ static bool open_runs(struct compare *c)
 	bool ok = traces != NULL;
 
 	for (size_t i = 0; ok && i < c->nruns; i++) {
-		bool is;
-		ok = is_table(c, c->runs[i].path, &is) && (!is || read_table(c, &c->runs[i]));
+		struct compare_run *const run = &c->runs[i];
+		ok = is_table(c, run->path, &run->is_table) && (!run->is_table || read_table(c, run));
 		o->status = ok ? o->status : STATUS_UNREADABLE;
-		ntables += is;
-		if (is)
+		ntables += run->is_table;
+		if (run->is_table)
 			continue;
 		c->run_of[n] = i;
-		traces[n++] = c->runs[i].path;
+		traces[n++] = run->path;
 	}
 	if (ok && ntables > 0 && (!select_is_any(&o->select.select) || o->select.fail_on_empty))
 		ok = options_mistake(o,
@@ -350,7 +351,11 @@ static void count_trace(struct trace_slot *t)
 static void find_changes(struct compare *c, const struct change *change)
 {
 	struct options *const o = &c->run.options;
-	const struct file_record what = { .path = c->runs[c->nold].path, .rules = compare_rules };
+	const struct file_record what = {
+		.path = c->runs[c->nold].path,
+		.rules = compare_rules,
+		.whole = !c->runs[c->nold].is_table, /* a trace has an entry of its own */
+	};
 	struct text message = { .p = NULL };
 	struct findings j;
 
