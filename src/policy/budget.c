@@ -367,19 +367,25 @@ static void report_unchecked(const struct budget_run *r)
 		               r->first_small.s, r->small > 1 ? " and others" : "", r->small_why);
 }
 
-/* Begins a check of the report, named like `budget: p99 of "draw*"`. */
+/* Begins a check of the report, named like `budget: p99 of "draw*"`, or `... (2)`: services join cases of one
+ * name. */
 static void begin_check(const struct budget_run *r)
 {
 	static const struct rule *const rules[FILE_CHECK_RULES] = { &policy_rules[POLICY_RULE_BUDGET],
 		                                                    &policy_rules[POLICY_RULE_REGRESSION] };
 	const struct policy_budget *const b = r->budget;
-	char filter[POLICY_FILTER_TEXT], name[POLICY_FILTER_TEXT + 40];
+	struct finding_log *const log = r->v->log;
+	char filter[POLICY_FILTER_TEXT], name[POLICY_FILTER_TEXT + 50];
 
 	snprintf(name, sizeof name, "budget: %s of %s%s", b->statistic_name, set_text(b, filter),
 	         b->group == GROUP_CATEGORY ? " by category"
 	         : b->group == GROUP_ALL    ? ", all"
 	                                    : "");
-	finding_log_check(r->v->log, name, rules);
+	const size_t n = strlen(name);
+	for (uint32_t i = 0, number = 1; i < log->nchecks; i++)
+		if (strcmp(log->checks[i].name, name) == 0)
+			snprintf(name + n, sizeof name - n, " (%u)", ++number);
+	finding_log_check(log, name, rules);
 }
 
 static bool is_in_budget(const struct policy_budget *b, const struct row *row)
