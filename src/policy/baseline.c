@@ -373,6 +373,27 @@ void baseline_add(struct policy_baseline **list, struct policy_baseline *further
 
 /* ---- lookup ---- */
 
+/* Skips slashes and "." parts before a part of a path. */
+static const char *next_part(const char *p)
+{
+	while (p[0] == '/' || (p[0] == '.' && p[1] == '/'))
+		p++;
+	return p;
+}
+
+/* Whether the paths are the same but for "." parts and repeated slashes. */
+static bool same_path(const char *a, const char *b)
+{
+	if ((*a == '/') != (*b == '/'))
+		return false;
+	for (a = next_part(a), b = next_part(b); *a == *b && *a != '\0';) {
+		const bool ends = *a == '/';
+		a = ends ? next_part(a) : a + 1;
+		b = ends ? next_part(b) : b + 1;
+	}
+	return *a == *b;
+}
+
 const struct baseline_input *baseline_input(const struct policy_baseline *b, const char *path)
 {
 	const struct baseline_input *found = NULL;
@@ -381,7 +402,7 @@ const struct baseline_input *baseline_input(const struct policy_baseline *b, con
 	if (b->n == 1)
 		return &b->inputs[0];
 	for (uint32_t i = 0; i < b->n; i++)
-		if (strcmp(b->inputs[i].path, path) == 0)
+		if (same_path(b->inputs[i].path, path))
 			return &b->inputs[i];
 	for (uint32_t i = 0; i < b->n; i++)
 		if (strcmp(path_name(b->inputs[i].path), path_name(path)) == 0) {
