@@ -207,6 +207,12 @@ bool reports_open(struct reports *r, struct options *o, const struct policy *pol
 		.quiet = o->quiet,
 	};
 	report_context_place(&r->context, r->folder != NULL ? r->folder : "/");
+	if (r->context.root != r->context.folder) {
+		errno = 0;
+		r->context.real_root = r->root = realpath(r->context.root, NULL);
+		if (errno == ENOMEM)
+			return options_no_memory(o);
+	}
 	for (size_t i = 0; i < r->n; i++)
 		if (!open_one(r, o, &r->list[i]))
 			return false;
@@ -281,6 +287,7 @@ void reports_free(struct reports *r)
 	arena_free(&r->arena);
 	arena_free(&r->names);
 	free(r->folder);
+	free(r->root);
 	*r = (struct reports){ .n = 0 };
 }
 

@@ -27,9 +27,9 @@ struct reports {
 	bool said; /* the command prints findings itself: say_finding() */
 	struct report_context context;
 	struct report_totals totals;
-	char *folder;       /* the current folder */
-	struct arena arena; /* for the current file */
-	struct arena names; /* for the run */
+	char *folder, *root; /* the current folder, and that of the repository, without links */
+	struct arena arena;  /* for the current file */
+	struct arena names;  /* for the run */
 };
 
 /* Adds --report FORMAT=FILE; reports: struct reports.  Returns false after a message; o->status is set. */

@@ -139,19 +139,24 @@ static void put_path_parts(struct text *t, const char *path)
 
 void report_put_path(struct text *t, const struct report_context *c, const char *path)
 {
+	const char *const roots[] = { c->root, c->real_root };
 	struct text full = { .p = NULL }, root = { .p = NULL };
+	size_t from = 1;
 
 	if (strcmp(path, "-") == 0) {
 		text_str(t, "stdin");
 		return;
 	}
-	put_path_parts(&root, c->root);
 	if (path[0] != '/')
 		put_path_parts(&full, c->folder);
 	put_path_parts(&full, path);
-	const bool below =
-	    root.n > 0 && full.n > root.n && memcmp(full.p, root.p, root.n) == 0 && full.p[root.n] == '/';
-	const size_t from = (below ? root.n : 0) + 1;
+	for (size_t i = 0; i < COUNT_OF(roots) && from == 1 && roots[i] != NULL; i++) {
+		text_clear(&root);
+		put_path_parts(&root, roots[i]);
+		if (root.n > 0 && full.n > root.n && memcmp(full.p, root.p, root.n) == 0 &&
+		    full.p[root.n] == '/')
+			from += root.n;
+	}
 	if (full.n > from)
 		text_add(t, full.p + from, full.n - from);
 	else

@@ -26,14 +26,15 @@ struct report_context {
 	const char *command;         /* of the tool, the heading of reports */
 	const struct policy *policy; /* of the run as a whole; a file may have another policy */
 	bool quiet;                  /* text and gcc: errors only */
-	/* set by report_context_place() */
-	const char *root;               /* absolute; paths in reports are relative to it */
-	const char *folder;             /* absolute; paths of the command line are relative to it */
-	bool in_actions;                /* GitHub Actions parses the log for commands */
+	/* set by report_context_place(), except real_root */
+	const char *root;      /* absolute; paths in reports are relative to it */
+	const char *real_root; /* without links, as `folder` is; NULL: unknown, or root is `folder` */
+	const char *folder;    /* absolute; paths of the command line are relative to it */
+	bool in_actions;       /* GitHub Actions parses the log for commands */
 	const struct report_page *page; /* NULL: findings only */
 };
 
-/* Sets root, folder and in_actions.  folder: the current folder; borrowed. */
+/* Sets root, folder and in_actions.  folder: the current folder, without links; borrowed. */
 void report_context_place(struct report_context *c, const char *folder);
 
 /* Findings of one rule in one file. */
