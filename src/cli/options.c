@@ -384,13 +384,14 @@ static bool check_dialect(struct options *o)
 }
 
 /* Refuses a report that would replace a file without -f, before anything is read.  Outputs that are traces
- * are checked when they are opened. */
+ * are checked when they are opened, as is the summary of a job, to which validate appends. */
 static bool check_output(struct options *o)
 {
 	const bool is_report = !o->cmd->converts && (o->cmd->selects || !o->cmd->reads);
 	struct stat st;
 
-	if (!is_report || o->output == NULL || strcmp(o->output, "-") == 0)
+	if (!is_report || o->output == NULL || strcmp(o->output, "-") == 0 ||
+	    (o->cmd->reports && is_job_summary(o->output)))
 		return true;
 	if (o->output[0] == '\0')
 		return options_mistake(o, "the name of the output is empty");

@@ -89,15 +89,20 @@ bool reports_kind(struct options *o, const char *option, const char *name, const
 	return i >= 0;
 }
 
+bool is_job_summary(const char *path)
+{
+	const char *const summary = getenv("GITHUB_STEP_SUMMARY");
+
+	return summary != NULL && strcmp(summary, path) == 0;
+}
+
 bool reports_request(struct reports *r, struct options *o, const struct report_ops *kind, const char *path)
 {
 	if (r->n == REPORTS_MAX)
 		return options_mistake(o, "makes %d reports at most", REPORTS_MAX);
-	/* jobs of GitHub Actions append their summaries to a file */
-	const char *const summary = kind == &report_markdown ? getenv("GITHUB_STEP_SUMMARY") : NULL;
-	r->list[r->n++] = (struct report_request){ .kind = kind,
-		                                   .path = path,
-		                                   .append = summary != NULL && strcmp(summary, path) == 0 };
+	r->list[r->n++] = (struct report_request){
+		.kind = kind, .path = path, .append = kind == &report_markdown && is_job_summary(path)
+	};
 	return true;
 }
 

@@ -35,6 +35,9 @@ struct reports {
 /* Adds --report FORMAT=FILE; reports: struct reports.  Returns false after a message; o->status is set. */
 bool reports_add(void *reports, struct options *o, const char *arg);
 
+/* Whether the path is the job summary of GitHub Actions, to which reports in markdown are appended. */
+bool is_job_summary(const char *path);
+
 /* Adds a report of this kind and path; path is borrowed. */
 bool reports_request(struct reports *r, struct options *o, const struct report_ops *kind, const char *path);
 
