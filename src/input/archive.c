@@ -47,6 +47,7 @@ struct input_archive {
 	struct input_names names;
 	struct problem problems[MAX_PROBLEMS]; /* problems of the archive */
 	uint32_t nproblems, nmore;             /* nmore: number of problems that are not listed */
+	bool more_damage;                      /* one of these is not just a replaced file */
 	struct input_passed passed;
 };
 
@@ -72,6 +73,7 @@ PRINTF(3, 4) static bool fail(struct input_archive *a, enum input_fault fault, c
 
 	if (a->nproblems == MAX_PROBLEMS) {
 		a->nmore++;
+		a->more_damage |= fault != INPUT_REPLACED;
 		return false;
 	}
 	struct problem *const p = &a->problems[a->nproblems++];
@@ -655,7 +657,7 @@ static void list_problems(const struct input_archive *a, struct input_tree *t)
 	if (a->nmore == 0)
 		return;
 	snprintf(more, sizeof more, "%" PRIu32 " further problems of the archive are not listed", a->nmore);
-	input_tree_add_problem(t, a->path, INPUT_CORRUPT, more);
+	input_tree_add_problem(t, a->path, a->more_damage ? INPUT_CORRUPT : INPUT_REPLACED, more);
 }
 
 void input_archive_list(const struct input_archive *a, struct input_tree *t)
