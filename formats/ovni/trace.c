@@ -488,7 +488,7 @@ static void check_event(struct reader *r, const struct batch *b, const struct ev
 }
 
 static const char *const sidecars[] = { OVNI_METADATA_FILE, "metadata.json", NULL };
-static const char *const auxiliary[] = { OVNI_OFFSETS_FILE, NULL };
+static const char *const auxiliary[] = { OVNI_OFFSETS_FILE, "thread.*.json", NULL };
 
 /* Returns the length of the path of the folder of looms; libovni writes
  * ovni/loom.HOST.PID/proc.PID/thread.TID/stream.obs. */

@@ -156,12 +156,20 @@ const struct format *format_of_sidecar(const struct format *format, const char *
 	return NULL;
 }
 
+static bool fits_one(const char *const *patterns, const char *name)
+{
+	for (; patterns != NULL && *patterns != NULL; patterns++)
+		if (glob_fits(slice_str(*patterns), slice_str(name)))
+			return true;
+	return false;
+}
+
 bool format_opens_auxiliary(const struct format *format, const char *name)
 {
 	if (format != NULL)
-		return is_among(format_trace_ops(format)->auxiliary, name);
+		return fits_one(format_trace_ops(format)->auxiliary, name);
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		if (is_among(format_trace_ops(*f)->auxiliary, name))
+		if (fits_one(format_trace_ops(*f)->auxiliary, name))
 			return true;
 	return false;
 }

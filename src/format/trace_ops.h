@@ -13,7 +13,8 @@
 struct trace_ops {
 	/* Names of files of a trace that contain no events; NULL-terminated. */
 	const char *const *sidecars;
-	/* Names of other files that readers open with reader_open_auxiliary(); NULL-terminated. */
+	/* Patterns (glob_fits()) of the names of other files that readers open with reader_open_auxiliary();
+	 * NULL-terminated. */
 	const char *const *auxiliary;
 	/* Length of the prefix of a file's path that identifies its trace; 0: its folder.  NULL: always 0. */
 	size_t (*common_path_length)(const char *path);
