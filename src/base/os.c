@@ -66,6 +66,15 @@ int path_fd(const char *path)
 	return *digits == '\0' ? fd : -1;
 }
 
+int copy_inherited_fd(int fd)
+{
+	const int flags = fcntl(fd, F_GETFD);
+
+	if (flags >= 0 && (flags & FD_CLOEXEC) != 0)
+		errno = EBADF;
+	return flags < 0 || (flags & FD_CLOEXEC) != 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
 int open_file(const char *path, int flags, mode_t mode)
 {
 	int fd;

@@ -31,6 +31,10 @@ static inline struct slice path_folder(const char *path)
 /* The descriptor N of "/dev/fd/N" and "/proc/self/fd/N"; -1 for other paths. */
 int path_fd(const char *path);
 
+/* A copy, with FD_CLOEXEC, of a descriptor that the program inherited; -1 and EBADF for any other.  All that
+ * it opened have FD_CLOEXEC: a number of the command line could be that of one of them, such as an output. */
+int copy_inherited_fd(int fd);
+
 /* ---- files ---- */
 
 /* open() with O_CLOEXEC, repeated if a signal interrupts it. */

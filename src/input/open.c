@@ -120,7 +120,7 @@ static int open_named(struct input *in, struct stat *st)
 /* A descriptor that the process inherited may have nearly any type. */
 static int open_given(struct input *in, int given, struct stat *st)
 {
-	const int fd = fcntl(given, F_DUPFD_CLOEXEC, 0);
+	const int fd = copy_inherited_fd(given);
 
 	if (fd < 0 || fstat(fd, st) != 0)
 		(void)input_fail_errno(in, given == STDIN_FILENO ? "standard input: " : "", errno);

@@ -177,7 +177,7 @@ static bool open_output(struct output *o, const char *path, unsigned threads)
 	const int inherited = output_fd_of(path);
 	if (inherited >= 0) {
 		/* A copy: closing it reports late errors and leaves the original open. */
-		o->fd = fcntl(inherited, F_DUPFD_CLOEXEC, 0);
+		o->fd = copy_inherited_fd(inherited);
 		return o->fd >= 0 || fail(o, errno);
 	}
 	const enum output_packing packing = output_packing_of(path);
