@@ -395,6 +395,43 @@ static bool check_read(struct run_names *n, struct written *list, uint32_t nwrit
 	        check_inside(n, list, nwritten, in->path, listed));
 }
 
+/* Whether a reader of this input, a file or a folder, may open the existing output `real`, although it is
+ * in no list: metadata of a stream, a table for all streams. */
+static bool reads_too(const struct run_names *n, const struct run_name *in, const char *real)
+{
+	const bool folder = input_is_folder(in->path);
+	const struct slice above = folder ? slice_str(in->path) : path_folder(in->path);
+	const struct format *const stated = n->options->from;
+	const struct format *const from = stated != NULL || folder ? stated : format_of_name(in->path);
+	const char *const name = path_name(real);
+
+	if ((!folder && (from == NULL || !input_is_named(in->path))) ||
+	    (format_of_sidecar(from, name) == NULL && !format_opens_auxiliary(from, name)))
+		return false;
+	char *const path = strndup(above.p, above.n);
+	char *const top = path != NULL ? realpath(path, NULL) : NULL;
+	const bool inside =
+	    top != NULL && is_below(top, real) && (folder || strchr(real + strlen(top) + 1, '/') == NULL);
+	free(path);
+	free(top);
+	return inside;
+}
+
+static bool check_beside(struct run_names *n, const struct written *list, uint32_t nwritten,
+                         const struct run_name *in)
+{
+	bool ok = true;
+
+	for (uint32_t i = 0; i < nwritten && ok; i++) {
+		const struct target *const t = &list[i].target;
+		char *const real = t->rest == NULL && t->base != NULL ? realpath(t->base, NULL) : NULL;
+		if (real != NULL && S_ISREG(t->st.st_mode) && reads_too(n, in, real))
+			ok = refuse(n->options, list[i].name, "is a file of", in);
+		free(real);
+	}
+	return ok;
+}
+
 static bool check_all(struct run_names *n)
 {
 	struct written *const list = calloc((size_t)n->n + 1, sizeof *list);
@@ -421,7 +458,8 @@ static bool check_all(struct run_names *n)
 		ok = n->list[i].written || check_read(n, list, nwritten, &n->list[i], NULL);
 	for (size_t i = 0; i < n->nin && ok && nwritten > 0; i++) {
 		const struct run_name in = { .role = "input", .path = n->in[i] };
-		ok = check_read(n, list, nwritten, &in, n->listed != NULL ? &n->listed->list[i] : NULL);
+		ok = check_read(n, list, nwritten, &in, n->listed != NULL ? &n->listed->list[i] : NULL) &&
+		     check_beside(n, list, nwritten, &in);
 	}
 	for (uint32_t i = 0; i < nwritten; i++) {
 		target_free(&list[i].target);
