@@ -26,6 +26,7 @@ struct making {
 	struct stats sides[CHANGE_SIDES];
 	struct stats *runs[CHANGE_SIDES]; /* of `change`: the sides */
 	bool compared;
+	char lost[1024]; /* why a reading whose findings are not reported failed; "": none did */
 	struct change change;
 	struct join join;
 	uint64_t files;
@@ -47,8 +48,20 @@ static void closed(void *ctx, const struct source *s)
 	struct making *const m = ctx;
 
 	progress_clear(&m->run->options->progress);
-	if (m->run->closed != NULL)
-		m->run->closed(m->run->ctx, s);
+	if (m->run->closed == NULL)
+		return;
+	m->run->failed |= s->unreadable;
+	m->run->closed(m->run->ctx, s);
+}
+
+/* Gets the findings that are in no list. */
+static void note_lost(void *ctx, const struct findings *j, const struct finding *f)
+{
+	struct making *const m = ctx;
+	struct shown_path shown;
+
+	if (m->lost[0] == '\0' && input_rule_is_failure(f->rule))
+		(void)snprintf(m->lost, sizeof m->lost, "%s: %s", show_path(&shown, j->path), f->message);
 }
 
 static void settle(void *ctx)
@@ -68,7 +81,7 @@ static void show_progress(void *ctx, const struct input *in)
 /* Returns a job that reads the spans of a trace in order of time. */
 static struct pipeline_job job_of(struct making *m, bool first)
 {
-	struct pipeline_job job = options_job(m->run->options, NULL, NULL);
+	struct pipeline_job job = options_job(m->run->options, note_lost, m);
 
 	job.in.vocabularies = &m->vocabularies;
 	job.read.interpret = INTERPRET_SPANS;
@@ -219,9 +232,16 @@ static bool join_traces(struct making *m, struct pipeline_job *job, bool *by_wal
 	if (m->run->traces->n > JOIN_MAX_TRACES)
 		return say("the page has only the findings: there are %" PRIu32 " traces, more than %u",
 		           m->run->traces->n, JOIN_MAX_TRACES);
-	if (!pipeline_reads_twice(job) || !join_init(j, m->run->traces) ||
-	    !join_look(j, job, options_threads(m->run->threads)))
+	if (!pipeline_reads_twice(job))
 		return false;
+	if (!join_init(j, m->run->traces) || !join_look(j, job, options_threads(m->run->threads))) {
+		struct shown_path shown;
+		(void)snprintf(m->lost, sizeof m->lost, "%s: %s",
+		               show_path(&shown, j->failed ? j->failed_path
+		                                           : trace_group_path(&m->run->traces->list[0])),
+		               pipeline_why_text(&j->why));
+		return false;
+	}
 	*by_wall = true;
 	for (size_t i = 0; i < j->n; i++)
 		*by_wall &= j->traces[i].epoch_known || !j->traces[i].any;
@@ -304,6 +324,8 @@ bool page_run(struct page_run *r)
 		progress_init(&r->options->progress, r->options);
 		stats_init(&m->stats);
 		ok = !m->page.no_memory && make(m, paths);
+		if (m->lost[0] != '\0' && !r->failed)
+			ok = say("%s", m->lost);
 		progress_clear(&r->options->progress);
 		if (ok && m->compared && !r->options->quiet)
 			say_moved(change_count_moved(&m->change), "tracetool compare --ignore-lines");

@@ -23,12 +23,13 @@ struct page_run {
 	void *ctx;               /* of `closed` */
 	uint64_t threads;        /* one thread reads, another counts; 0: one per core */
 	uint64_t memory;         /* bytes for sorting; 0: PAGE_SORT_MEMORY */
+	bool failed;             /* a trace cannot be read, which is reported */
 	enum exit_status status; /* status of the selection */
 	struct report_page page; /* the result; freed by report_page_free() */
 };
 
 /* Reads the traces and makes the page.  The page of an unreadable trace shows the part that was read.
- * Returns false on OOM. */
+ * Returns false on OOM, and if a trace was lost by a fault that is not reported. */
 bool page_run(struct page_run *r);
 
 #endif

@@ -493,6 +493,7 @@ static bool make_page(struct validate *v, struct page_run *page)
 	job.in.npaths = v->run.options.nin;
 	*page = (struct page_run){ .options = &v->run.options,
 		                   .traces = &v->run.groups,
+		                   .failed = v->reports.totals.unreadable > 0,
 		                   .page.findings_first = true };
 	v->reports.context.page = &page->page;
 	return !pipeline_reads_twice(&job) || page_run(page);
