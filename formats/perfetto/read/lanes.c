@@ -88,7 +88,7 @@ static struct pf_group *find_group(struct pf_state *st, struct pf_track *t, cons
 		text_add(&key, d->key.p, d->key.n);
 	else
 		text_add(&key, name.p, name.n);
-	if (merge == PF_MERGE_NONE)
+	if (merge == PF_MERGE_NONE && !key.failed)
 		key.p[0] = '-';
 	const struct slice s = slice_of(key.p, key.n);
 	const uint32_t known = !key.failed ? tabletext_get(&st->groups, s) : 0;
