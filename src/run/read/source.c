@@ -526,9 +526,12 @@ void source_check_events(struct source *s, const struct batch *b)
 {
 	const struct trace_ops *const ops = format_trace_ops(s->format);
 
-	if (s->context->checks_order)
-		for (uint32_t i = 0; i < b->n; i++)
-			ops->check_event(&s->reader, b, &b->events[i]);
+	if (!s->context->checks_order || s->reader.no_memory)
+		return;
+	for (uint32_t i = 0; i < b->n; i++)
+		ops->check_event(&s->reader, b, &b->events[i]);
+	if (s->reader.no_memory)
+		source_no_memory(s);
 }
 
 /* Faults that are not a property of the bytes. */

@@ -217,8 +217,10 @@ static void merge_events(struct reading *r, struct batch *out)
 			out->events[out->n++] = *from;
 		} else {
 			struct stream *const s = all->list[e.source];
-			if (c->checks_order)
+			if (c->checks_order) {
 				ops->check_event(&s->source.reader, &s->batch, from);
+				all->no_memory |= s->source.reader.no_memory;
+			}
 			if (c->job->read.want != WANT_FINDINGS)
 				all->no_memory |=
 				    !batch_copy_event(out, &s->batch, (uint32_t)(from - s->batch.events));
