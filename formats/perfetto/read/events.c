@@ -542,6 +542,8 @@ static void read_state(struct pf_state *st, struct pf_event *e)
 		e->kind = PF_NOTHING;
 		return;
 	}
+	if (e->track->desc.kind != PF_STATE)
+		pf_defer(st, PF_RULE_STATE_TRACK, e->track, st->offset, st->ordinal);
 	e->is_state = true;
 	e->kind = e->name_hash != 0 ? PF_BEGIN : PF_END;
 	if (pf_wants_model(st))

@@ -71,6 +71,8 @@ static bool is_settled(const struct pf_state *st, const struct pf_deferred *h)
 {
 	if (h->rule == PF_RULE_LOG_THREAD)
 		return h->track->desc.kind == PF_THREAD;
+	if (h->rule == PF_RULE_STATE_TRACK)
+		return h->track->desc.kind == PF_STATE;
 	return h->rule == PF_RULE_LEGACY_TRACK && ((h->sequence != NULL && h->sequence->has_thread) ||
 	                                           pf_lacking(st, h->track, h->needs) == NULL);
 }
@@ -135,8 +137,8 @@ void pf_nesting_end(struct pf_state *st)
 		const struct pf_deferred *const h = &st->deferred[i];
 		if (is_settled(st, h))
 			continue;
-		if (h->rule == PF_RULE_LOG_THREAD || h->rule == PF_RULE_LEGACY_TRACK ||
-		    !h->track->desc.disordered) {
+		if (h->rule == PF_RULE_LOG_THREAD || h->rule == PF_RULE_STATE_TRACK ||
+		    h->rule == PF_RULE_LEGACY_TRACK || !h->track->desc.disordered) {
 			report_on(st, h);
 			continue;
 		}

@@ -536,7 +536,7 @@ STATS = {
     "counter-value": "track_event_counter_missing_value", "counter-track": "track_event_counter_invalid_track_uuid",
     "extra-uuids": "track_event_extra_counter_missing_track_uuids", "extra-track": "track_event_extra_counter_invalid_track",
     "extra-track-few": "track_event_extra_counter_invalid_track", "extra-max": "track_event_extra_counter_exceeds_max",
-    "state-uuid": "track_event_state_missing_track_uuid", "async-id": "track_event_parser_errors",
+    "state-uuid": "track_event_state_missing_track_uuid", "state-track": "track_event_parser_errors", "async-id": "track_event_parser_errors",
     "legacy-zero": "track_event_parser_errors", "flow-id": "flow_invalid_id", "flow-direction": "flow_without_direction",
     "flow-slice": "flow_no_enclosing_slice", "flow-duplicate": "flow_duplicate_id", "flow-alone": "flow_end_without_start",
     "da-name": "track_event_parser_errors", "da-name-entry": "track_event_parser_errors", "da-proto": "track_event_parser_errors",
