@@ -389,10 +389,10 @@ const struct pfc_sequence *pfc_apply(struct pfc_states *all, const struct pfc_pa
 	if ((k->flags & PF_NEEDS) != 0 && !q->valid)
 		return q; /* dropped by readers */
 	apply_timestamp(q, k, copied, carry);
-	if (thread.p != NULL && q->valid)
+	if (thread.p != NULL && q->valid) {
 		reset_deltas(q);
-	if (thread.p != NULL)
 		q->pid = (int32_t)pf_number(thread, PF_thread_pid);
+	}
 	if (k->event.p != NULL)
 		apply_event(all, q, k, copied, carry);
 	if (k->streaming.p != NULL)

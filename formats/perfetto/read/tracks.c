@@ -406,8 +406,15 @@ void pf_descriptor(struct pf_state *st, struct slice bytes)
 /* A ThreadDescriptor or ProcessDescriptor in a packet: the predecessors of TrackDescriptor. */
 void pf_old_descriptor(struct pf_state *st, struct slice bytes, bool is_thread)
 {
+	const struct pf_sequence *const s = st->sequence;
 	struct task n = { .has_pid = false };
 
+	if (is_thread && (s == NULL || !s->valid)) {
+		pf_report(st, PF_RULE_STATE_MISSING,
+		          "sequence %" PRIu32 ": a thread descriptor while the state is not valid",
+		          s != NULL ? s->id : 0);
+		return;
+	}
 	if (is_thread)
 		read_thread(bytes, &n);
 	else
@@ -417,7 +424,7 @@ void pf_old_descriptor(struct pf_state *st, struct slice bytes, bool is_thread)
 		n.name = n.chrome_name;
 	if (t != NULL && n.name.p != NULL)
 		rename_task(st, t, n.name, n.is_renderer);
-	if (is_thread && st->sequence != NULL)
+	if (is_thread)
 		set_thread(st, &n);
 }
 

@@ -513,6 +513,7 @@ STATS = {
     "seq-state-loss": "previous_packet_dropped_missing_sequence_id", "seq-state-interned": "interned_data_missing_sequence_id",
     "seq-state-defaults": "trace_packet_defaults_missing_sequence_id",
     "state-missing": "packet_skipped_seq_needs_incremental_state_invalid",
+    "state-missing-thread": "thread_descriptor_skipped_incremental_state_invalid",
     "interned-early": "interned_data_skipped_incremental_state_invalid", "iid-missing": "interned_data_tokenizer_errors",
     "iid-undefined": "interned_data_tokenizer_errors", "iid-undefined-category": "interned_data_tokenizer_errors",
     "iid-undefined-argument": "interned_data_tokenizer_errors", "iid-undefined-string": "interned_data_tokenizer_errors",
