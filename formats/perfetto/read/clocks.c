@@ -397,14 +397,14 @@ static enum pf_time convert_in(struct pf_clocks *c, uint64_t key, uint64_t value
 	const bool fits = !ckd_mul(&start, (int64_t)value, clock != NULL ? clock->unit : 1);
 	uint64_t ns = (uint64_t)start;
 
+	if (key != 0 && c->fixed == 0)
+		c->fixed = c->trace;
 	if (key != 0 && !is_target(c, key)) {
 		if (clock == NULL)
 			return PF_TIME_UNKNOWN;
 		const struct pf_path *const path = path_of(c, key);
 		if (path == NULL)
 			return PF_TIME_NO_PATH;
-		if (c->fixed == 0)
-			c->fixed = c->trace;
 		for (uint32_t i = 0; i < path->n; i++)
 			ns = step(&c->series[path->steps[i].series], path->steps[i].from, path->steps[i].to,
 			          ns);
