@@ -460,8 +460,8 @@ static bool add_reports(struct validate *v)
 	const struct policy_file *const file = policies_first(&v->policies);
 	struct options *const o = &v->run.options;
 
-	v->policy_reports = v->reports.n == 0 && v->form == NULL && o->output == NULL && file != NULL &&
-	                    file->nreports > 0;
+	v->policy_reports =
+	    v->reports.n == 0 && v->form == NULL && o->output == NULL && file != NULL && file->nreports > 0;
 	if (v->policy_reports)
 		for (uint32_t i = 0; i < file->nreports; i++)
 			if (!reports_add_of_policy(&v->reports, o, file->folder, &file->reports[i]))
