@@ -214,16 +214,6 @@ static unsigned columns_without(const struct stats_view *v, const struct span_ta
 	return without;
 }
 
-static size_t keep_rows(struct span_row *rows, size_t n, bool waits)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (span_row_waits(&rows[i]) == waits)
-			rows[kept++] = rows[i];
-	return kept;
-}
-
 static const struct column example_columns[] = {
 	{ "duration", COLUMN_NUMBER, 0, 0 }, { "at", COLUMN_NUMBER, 0, 0 },
 	{ "track", COLUMN_NAME, 10, 2 },     { "offset", COLUMN_NUMBER, 0, 3 },
@@ -260,7 +250,7 @@ static void put_examples(struct text *t, const char *title, const struct stats_v
 }
 
 static bool put_spans(struct text *t, const char *title, const struct stats_view *v,
-                      const struct span_table *table, bool waits)
+                      const struct span_table *table, enum span_rows which)
 {
 	const unsigned keys = group_by_count(&v->stats->by);
 	struct column list[COLUMNS_MAX];
@@ -268,10 +258,8 @@ static bool put_spans(struct text *t, const char *title, const struct stats_view
 	struct span_row *rows;
 	size_t n;
 
-	if (!stats_span_rows(v->stats, table, v->columns, &rows, &n))
+	if (!stats_top_rows(v->stats, table, v->columns, which, v->top, &rows, &n))
 		return false;
-	if (v->stats->by.n == 0)
-		n = keep_rows(rows, n, waits);
 	key_columns(list, v->stats);
 	for (unsigned i = 0; i < v->columns->n; i++)
 		list[keys + i] =
@@ -406,9 +394,11 @@ bool stats_text(struct text *t, const struct stats_view *v)
 		struct cells c = { .form = v->form, .t = t, .width = v->width, .max_rows = v->top };
 		return stats_tables_put(v->stats, &c);
 	}
-	return put_spans(t, "spans", v, &v->stats->spans, false) &&
-	       (v->stats->by.n > 0 || put_spans(t, "waiting", v, &v->stats->spans, true)) &&
-	       put_spans(t, "async spans", v, &v->stats->async, false) && put_instants(t, v) &&
+	const bool keys = v->stats->by.n > 0; /* groups of any events */
+	const enum span_rows rows = keys ? SPAN_ROWS_ALL : SPAN_ROWS_WORKING;
+	return put_spans(t, "spans", v, &v->stats->spans, rows) &&
+	       (keys || put_spans(t, "waiting", v, &v->stats->spans, SPAN_ROWS_WAITING)) &&
+	       put_spans(t, "async spans", v, &v->stats->async, rows) && put_instants(t, v) &&
 	       put_counters(t, v) && (!v->classes || v->stats->origin.selected || put_classes(t, v)) &&
 	       !t->failed;
 }

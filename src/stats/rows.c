@@ -17,16 +17,12 @@ static int by_rank(const void *a, const void *b)
 	                          : slices_compare(x->values, y->values, GROUP_KEYS_MAX);
 }
 
-static void sort_spans(const struct span_columns *c, const struct stats *s, struct span_row *rows, size_t n)
+static void rank(const struct span_columns *c, const struct stats *s, struct span_row *row)
 {
-	for (size_t i = 0; i < n; i++) {
-		const bool by_key = c != NULL && c->sort >= SPAN_SORT_KEYS;
-		rows[i].first = by_key ? c->sort - SPAN_SORT_KEYS : 0;
-		rows[i].rank = by_key      ? 0
-		               : c != NULL ? span_column_rank(&c->sort_by, s, &rows[i])
-		                           : rows[i].total;
-	}
-	qsort(rows, n, sizeof *rows, by_rank);
+	const bool by_key = c != NULL && c->sort >= SPAN_SORT_KEYS;
+
+	row->first = by_key ? c->sort - SPAN_SORT_KEYS : 0;
+	row->rank = by_key ? 0 : c != NULL ? span_column_rank(&c->sort_by, s, row) : row->total;
 }
 
 static int by_count(const void *a, const void *b)
@@ -69,23 +65,47 @@ static struct span_row row_of(const struct stats *s, const struct span_table *t,
 	return row;
 }
 
-bool stats_span_rows(const struct stats *s, const struct span_table *t, const struct span_columns *order,
-                     struct span_row **rows, size_t *n)
+bool stats_top_rows(const struct stats *s, const struct span_table *t, const struct span_columns *order,
+                    enum span_rows which, size_t top, struct span_row **rows, size_t *all)
 {
-	const uint32_t count = s->by.n > 0 ? t->set.n : t->names.n;
-	struct span_row *const r = malloc(((size_t)count + 1) * sizeof *r);
+	const uint32_t groups = s->by.n > 0 ? t->set.n : t->names.n;
+	const uint32_t count = groups < t->cap ? groups : t->cap;
+	const size_t most = (size_t)count + 1;
+	const size_t cap = top == 0 || top > most / 2 ? most : top * 2;
+	struct span_row *const r = malloc(cap * sizeof *r);
+	bool full = false; /* the first `top` rows are sorted; rows behind them are not needed */
+	size_t n = 0;
 
 	if (r == NULL)
 		return false;
-	*n = 0;
-	for (uint32_t i = 0; i < count && i < t->cap; i++)
-		if (t->groups[i].count > 0) /* else opened, never closed */
-			r[(*n)++] = row_of(s, t, i);
-	if (t->other.count > 0)
-		r[(*n)++] = row_of(s, t, NAMES_OTHER);
-	sort_spans(order, s, r, *n);
+	*all = 0;
+	for (uint32_t i = 0; i <= count; i++) {
+		const bool other = i == count;
+		if ((other ? t->other.count : t->groups[i].count) == 0) /* opened, never closed */
+			continue;
+		struct span_row row = row_of(s, t, other ? NAMES_OTHER : i);
+		if (which != SPAN_ROWS_ALL && span_row_waits(&row) != (which == SPAN_ROWS_WAITING))
+			continue;
+		++*all;
+		rank(order, s, &row);
+		if (full && by_rank(&row, &r[top - 1]) > 0)
+			continue;
+		r[n++] = row;
+		if (n == cap && cap < most) {
+			qsort(r, n, sizeof *r, by_rank);
+			n = top;
+			full = true;
+		}
+	}
+	qsort(r, n, sizeof *r, by_rank);
 	*rows = r;
 	return true;
+}
+
+bool stats_span_rows(const struct stats *s, const struct span_table *t, const struct span_columns *order,
+                     struct span_row **rows, size_t *n)
+{
+	return stats_top_rows(s, t, order, SPAN_ROWS_ALL, 0, rows, n);
 }
 
 bool stats_each_span(const struct stats *s, span_row_fn *f, void *ctx)

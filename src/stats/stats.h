@@ -515,6 +515,15 @@ bool span_columns_hist(struct span_columns *c, bool own, char *why, size_t size)
 bool stats_span_rows(const struct stats *s, const struct span_table *t, const struct span_columns *order,
                      struct span_row **rows, size_t *n);
 
+/* The same, of which the caller reads the first `top` rows; 0: all.  *all: rows with and without those. */
+enum span_rows {
+	SPAN_ROWS_ALL,
+	SPAN_ROWS_WAITING, /* those of span_row_waits() */
+	SPAN_ROWS_WORKING, /* the others */
+};
+bool stats_top_rows(const struct stats *s, const struct span_table *t, const struct span_columns *order,
+                    enum span_rows which, size_t top, struct span_row **rows, size_t *all);
+
 /* Calls f for each row of spans, then of async spans, in descending order of total.  Returns false if f does,
  * or on OOM. */
 typedef bool span_row_fn(void *ctx, const struct span_table *t, struct span_row *row);

@@ -296,3 +296,37 @@ Test(span_columns, order)
 	free(rows);
 	clear(g);
 }
+
+/* The first rows are those of the sorted list, and all are counted. */
+Test(groups, top_rows)
+{
+	static const char *const by[] = { "total", "count", "arg:size" };
+	static const size_t tops[] = { 1, 2, 7, 30, 300, 499, 500, 998, 5000 };
+	struct rig *const g = calloc(1, sizeof *g);
+	struct span_columns c;
+	struct span_row *rows, *top;
+	char why[256];
+	size_t n, all;
+
+	fill(g, 5);
+	count(g, "arg:size", "");
+	span_columns_init(&c, NULL);
+	for (size_t k = 0; k < sizeof by / sizeof *by * 2; k++) {
+		const bool waits = k % 2 == 1;
+		cr_assert(span_columns_sort(&c, &g->stats.by, by[k / 2], why, sizeof why), "%s", why);
+		cr_assert(stats_span_rows(&g->stats, &g->stats.spans, &c, &rows, &n));
+		for (size_t i = 0; i < sizeof tops / sizeof *tops; i++) {
+			const size_t want = waits ? 0 : n;
+			cr_assert(stats_top_rows(&g->stats, &g->stats.spans, &c,
+			                         waits ? SPAN_ROWS_WAITING : SPAN_ROWS_WORKING, tops[i], &top,
+			                         &all));
+			cr_expect_eq(all, want);
+			for (size_t r = 0; r < tops[i] && r < want; r++)
+				cr_expect_eq(top[r].group, rows[r].group, "%s %zu %zu", by[k / 2], tops[i],
+				             r);
+			free(top);
+		}
+		free(rows);
+	}
+	clear(g);
+}
