@@ -1,4 +1,4 @@
-/* Compression: gzip by ISA-L, with a header without name and time; zstd at level 3 with a checksum of the
+/* Compression: gzip by ISA-L, with a header without name and time; zstd at level 1 with a checksum of the
  * content.  Both write one stream, which every reader of the format accepts, with the same bytes for any
  * number of threads.
  *
@@ -23,7 +23,7 @@ enum {
 	FIRST_BYTES = 16,
 	BLOCK = 1 << 20,
 	BLOCK_PACKED = BLOCK + BLOCK / 8 + 4096, /* data that does not shrink is stored */
-	ZSTD_LEVEL = 3,
+	ZSTD_LEVEL = 1, /* traces are mostly numbers: level 3 takes 1.4 times as long, and is 4 % larger */
 	ZSTD_JOB = 1 << 20, /* bytes of input for each thread of libzstd */
 	ZSTD_OUT = 256 * 1024,
 };

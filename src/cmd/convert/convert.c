@@ -219,16 +219,16 @@ struct convert_threads {
 	enum read_ahead ahead;
 };
 
-/* Compression takes most of the time, and libzstd always has a thread besides the caller's: more threads than
- * cores are slower. */
+/* Compression takes most of the time: threads that render deflate while they wait, and libzstd has threads of
+ * its own. */
 static struct convert_threads share_threads(const struct convert *c)
 {
 	const enum output_packing packing = output_packing_of(c->out);
 	const unsigned n = options_threads(c->threads), fewer = n > 1 ? n - 1 : 1;
 
 	return (struct convert_threads){
-		.render = packing == OUTPUT_ZSTD ? fewer : n,
-		.pack = fewer,
+		.render = n,
+		.pack = packing == OUTPUT_ZSTD ? n : fewer,
 		.ahead = read_ahead_beside(packing == OUTPUT_PLAIN ? n : fewer),
 	};
 }
