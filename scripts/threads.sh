@@ -1,5 +1,5 @@
 #!/bin/sh
-# threads.sh BIN [EVERY]: checks that convert, stats, info, validate and merge give the same bytes, findings and status for 1, 2 and 7 threads, for
+# threads.sh BIN [EVERY]: checks that convert, top, stats, info, validate and merge give the same bytes, findings and status for 1, 2 and 7 threads, for
 # every sample and real trace (or every EVERY-th) and every output format.  Prints differences, and reports of ThreadSanitizer.
 set -u
 bin=$1
@@ -20,6 +20,8 @@ inputs() {
 one() {
 	rm -rf "$dir/out" "$dir/$3.out"
 	case $2 in
+	top) "$bin" top --threads "$3" "$1" >"$dir/out" 2>"$dir/$3.err" ;;
+	policy) "$bin" validate --config testdata/policy/gate.yaml --threads "$3" "$1" >"$dir/out" 2>"$dir/$3.err" ;;
 	stats) "$bin" stats --threads "$3" --format json "$1" >"$dir/out" 2>"$dir/$3.err" ;;
 	*) "$bin" convert --keep-partial --threads "$3" --to "$2" "$1" "$dir/out" >/dev/null 2>"$dir/$3.err" ;;
 	esac
@@ -31,7 +33,7 @@ one() {
 inputs | sort | awk "NR % $every == 0" >"$dir/inputs"
 count=0
 while read -r input; do
-	for format in $formats stats; do
+	for format in $formats top policy stats; do
 		for n in 1 2 7; do
 			one "$input" "$format" $n
 			if grep -q 'ThreadSanitizer' "$dir/$n.err"; then

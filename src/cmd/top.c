@@ -362,6 +362,7 @@ static void list_longest(struct trace_slot *slot)
 		job.read.want |= WANT_NAMES | (run->arrows ? (unsigned)WANT_ARROWS : 0);
 		job.arrange.order = ORDER_TIME;
 	}
+	job.read.ahead = slot->helpers > 0 ? READ_AHEAD_IF_SLOW : READ_ALONG;
 	job.arrange.bare = run->gaps || run->arrows;
 	job.arrange.arrows_alone = run->arrows;
 	job.adjust.max_repeat = run->max_repeat;

@@ -279,6 +279,7 @@ static bool read_trace(struct trace_slot *t, struct pipeline_job *job)
 		job->read.want = WANT_TIMES | WANT_ORDER | options_want_sizes(&v->run.options) |
 		                 (policy_checks_names(&checks) ? (unsigned)WANT_NAMES : 0);
 		job->read.interpret = INTERPRET_SPANS;
+		job->read.ahead = t->helpers > 0 ? READ_AHEAD : READ_ALONG;
 		s->watch = watch;
 		read_watched(t, &p, job, baseline);
 		s->watch = NULL;

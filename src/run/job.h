@@ -97,6 +97,7 @@ struct trace_input {
 enum read_ahead {
 	READ_ALONG,         /* that of the consumer */
 	READ_AHEAD_IF_IDLE, /* a separate one if events are sorted, or if the second core is idle */
+	READ_AHEAD_IF_SLOW, /* a separate one if events are sorted, or if reading takes long */
 	READ_AHEAD,         /* a separate one */
 };
 
@@ -189,7 +190,7 @@ static inline enum read_ahead read_ahead_beside(unsigned threads)
 static inline bool job_reads_ahead(const struct pipeline_job *job)
 {
 	return job->read.ahead == READ_AHEAD ||
-	       (job->read.ahead == READ_AHEAD_IF_IDLE && job->arrange.order != ORDER_FILE);
+	       (job->read.ahead != READ_ALONG && job->arrange.order != ORDER_FILE);
 }
 
 static inline void job_progress(const struct pipeline_job *job, const struct input *in)

@@ -214,8 +214,10 @@ static bool reads_ahead(const struct pipeline *p)
 
 static bool begin_ahead(struct pipeline *p)
 {
+	const bool if_worth = !job_reads_ahead(p->job);
 	const struct ahead_rule rule = { &p->context.raw, p->context.marks->state == MARKS_MADE,
-		                         !job_reads_ahead(p->job) };
+		                         if_worth && p->job->read.ahead == READ_AHEAD_IF_SLOW,
+		                         if_worth && p->job->read.ahead == READ_AHEAD_IF_IDLE };
 
 	if ((p->ahead = ahead_new(p->last, rule)) == NULL)
 		return pipeline_no_memory(p);

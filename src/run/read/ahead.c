@@ -36,7 +36,7 @@ struct ahead {
 	struct ahead_rule rule;
 	unsigned first;          /* batches read without a thread */
 	struct cpu_times before; /* when AHEAD_FIRST batches were read */
-	uint64_t reading;        /* ns for copied records from then on */
+	uint64_t reading;        /* ns of reading from then on */
 	pthread_mutex_t lock;
 	pthread_cond_t calm;  /* for the other stages: a batch was put, or the reader waits */
 	pthread_cond_t go_on; /* for the reader */
@@ -176,25 +176,30 @@ static bool others_are_idle(const struct cpu_times *before)
 	return now.others < before->others + (now.mine - before->mine) / 2;
 }
 
+static bool if_slow(const struct ahead *a)
+{
+	return *a->rule.raw ? a->rule.marked : a->rule.if_slow;
+}
+
 /* Whether the thread is to start before the next batch. */
 static bool is_time(struct ahead *a)
 {
 	const unsigned n = a->first++;
 
-	if (*a->rule.raw && !a->rule.if_slow)
+	if (*a->rule.raw && !a->rule.marked)
 		return false;
-	if (!*a->rule.raw && !a->rule.if_idle)
+	if (!if_slow(a) && !a->rule.if_idle)
 		return n == AHEAD_FIRST;
 	if (n == AHEAD_FIRST)
 		a->before = cpu_times_now();
 	return n == AHEAD_TRIED && (!a->rule.if_idle || others_are_idle(&a->before)) &&
-	       (!*a->rule.raw || a->reading > (AHEAD_TRIED - AHEAD_FIRST) * (uint64_t)AHEAD_SLOW);
+	       (!if_slow(a) || a->reading > (AHEAD_TRIED - AHEAD_FIRST) * (uint64_t)AHEAD_SLOW);
 }
 
-/* Reads a batch on the caller's thread; measures the time of copied records until the thread may start. */
+/* Reads a batch on the caller's thread; measures its time until the thread may start. */
 static enum stage_status read_along(struct ahead *a, struct batch **out)
 {
-	if (!*a->rule.raw || !a->rule.if_slow || a->first <= AHEAD_FIRST || a->first > AHEAD_TRIED)
+	if (!if_slow(a) || a->first <= AHEAD_FIRST || a->first > AHEAD_TRIED)
 		return stage_next(a->stage.from, out);
 	const uint64_t before = cpu_times_now().mine;
 	const enum stage_status status = stage_next(a->stage.from, out);

@@ -89,7 +89,8 @@ struct ahead;
 /* When the thread starts.  raw (borrowed): records are only copied, which is known with the first batch. */
 struct ahead_rule {
 	const bool *raw;
-	bool if_slow; /* copied records: only if reading takes long; false: never */
+	bool marked;  /* copied records are of a made selection; others are read without a thread */
+	bool if_slow; /* only if reading takes long, as for copied records */
 	bool if_idle; /* only if the other threads of the process have little to do */
 };
 
