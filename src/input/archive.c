@@ -464,14 +464,18 @@ static void resolve_links(struct input_archive *a)
 static void sort_members(struct input_archive *a)
 {
 	uint32_t n = 0;
+	bool replaced = false;
 
 	array_sort(a->members, a->n, sizeof *a->members, by_path);
 	resolve_links(a);
 	for (uint32_t i = 0; i < a->n; i++) {
-		if (i + 1 < a->n && strcmp(a->members[i].path, a->members[i + 1].path) == 0) {
-			fail(a, INPUT_REPLACED,
-			     "%.300s is in the archive more than once: the last one is read",
-			     a->members[i].path + strlen(a->path) + 2);
+		const bool told = replaced;
+		replaced = i + 1 < a->n && strcmp(a->members[i].path, a->members[i + 1].path) == 0;
+		if (replaced) {
+			if (!told)
+				fail(a, INPUT_REPLACED,
+				     "%.300s is in the archive more than once: the last one is read",
+				     a->members[i].path + strlen(a->path) + 2);
 			free_member(&a->members[i]);
 		} else {
 			a->members[n++] = a->members[i];

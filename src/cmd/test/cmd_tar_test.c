@@ -258,7 +258,11 @@ Test(cmd_tar, archives_behind_archives)
 	add_bad(&t, "bad.htdump", '0');
 	expect("validate", t.dir, t.m, 512 + (t.ngood + 511) / 512 * 512, 2,
 	       "the archive ends without the zeros that end one: files may be missing");
-	/* of two files of one name the last is read */
+	/* of several files of one name the last is read */
+	add_bad(&t, "bad.htdump", '0');
+	add(t.m, "./bad.htdump", '0', t.good, t.ngood);
+	expect_end(&t, 0, "2 traces: all valid, 1 warning");
+	add_bad(&t, "bad.htdump", '0');
 	add(t.m, "./bad.htdump", '0', t.good, t.ngood);
 	expect_end(&t, 0, "warning: bad.htdump is in the archive more than once: the last one is read");
 	free_traces(&t);
