@@ -3,8 +3,6 @@
  * which gives the same results where both can read a line.  Also skips the lines that a look-ahead pass does
  * not need.
  */
-#define _GNU_SOURCE /* memrchr */
-
 #include "dftracer/dftracer.h"
 
 /* ---- fast path: common records ---- */
@@ -418,7 +416,7 @@ static void skip_lines_ahead(struct dft_state *st)
 	if (st->line.begun || st->closed || st->wrapped || st->trailer || st->r->records == 0)
 		return;
 	const char *const at = find_any_keyword(st, in->p, limit);
-	const char *const nl = memrchr(in->p, '\n', (size_t)(at - in->p));
+	const char *const nl = slice_find_last(slice_of(in->p, (size_t)(at - in->p)), '\n');
 	if (nl == NULL)
 		return;
 	in->p = nl + 1;

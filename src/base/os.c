@@ -1,6 +1,6 @@
 /* Functions that POSIX lacks or leaves open: files below an untrusted folder, rename without replacing,
  * temporary files without a name, the terminal. */
-#define _GNU_SOURCE /* renameat2, O_TMPFILE, fallocate, TIOCGWINSZ */
+#define _GNU_SOURCE /* renameat2, O_TMPFILE, fallocate, TIOCGWINSZ, F_SETPIPE_SZ, madvise */
 
 #include "base/os.h"
 
@@ -14,6 +14,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -83,6 +84,23 @@ int open_file(const char *path, int flags, mode_t mode)
 		fd = open(path, flags | O_CLOEXEC, mode);
 	while (fd < 0 && errno == EINTR);
 	return fd;
+}
+
+void pipe_widen(int fd, int size)
+{
+#ifdef F_SETPIPE_SZ
+	(void)fcntl(fd, F_SETPIPE_SZ, size);
+#endif
+}
+
+void map_forget(void *at, size_t n)
+{
+	(void)madvise(at, n, MADV_DONTNEED);
+}
+
+bool map_zeros(void *at, size_t n)
+{
+	return mmap(at, n, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
 /* ---- rename ---- */

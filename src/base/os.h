@@ -40,6 +40,16 @@ int copy_inherited_fd(int fd);
 /* open() with O_CLOEXEC, repeated if a signal interrupts it. */
 int open_file(const char *path, int flags, mode_t mode);
 
+/* Enlarges the buffer of a pipe, if the system permits it. */
+void pipe_widen(int fd, int size);
+
+/* Gives the pages of a mapped file back to the system, which reads them again when they are used. */
+void map_forget(void *at, size_t n);
+
+/* Replaces n bytes of a mapping, a multiple of the page, by zeros that can only be read.  May be called in a
+ * signal handler. */
+bool map_zeros(void *at, size_t n);
+
 /* ---- files below a folder ---- */
 
 /*

@@ -1,10 +1,24 @@
 /* UTF-8: validation, cutting, and the characters that terminals obey.  Scans of text: the NUL of a string,
  * and whether it is ASCII and needs escapes in JSON, in one pass.  Sixteen bytes give three bit masks; at the
  * end of the memory, where fewer bytes are left, shorter overlapping loads are combined. */
+#define _GNU_SOURCE /* memmem, memrchr */
+
 #include "base/compiler.h"
 #include "base/scan.h"
 
 #include "base/cursor.h"
+
+/* ---- bytes ---- */
+
+const char *slice_find(struct slice s, struct slice what)
+{
+	return s.n > 0 ? memmem(s.p, s.n, what.p, what.n) : NULL;
+}
+
+const char *slice_find_last(struct slice s, char c)
+{
+	return s.n > 0 ? memrchr(s.p, c, s.n) : NULL;
+}
 
 /* ---- validation of UTF-8 ---- */
 

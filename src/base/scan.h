@@ -5,6 +5,14 @@
 #include "base/cursor.h"
 #include "base/slice.h"
 
+/* ---- bytes ---- */
+
+/* Returns the first place of `what` in a text; NULL: there is none. */
+const char *slice_find(struct slice s, struct slice what);
+
+/* Returns the last place of c in a text; NULL: there is none. */
+const char *slice_find_last(struct slice s, char c);
+
 /* ---- UTF-8 ---- */
 
 /* The length of the longest prefix that is valid UTF-8 (RFC 3629: no surrogates, no overlong forms, no code

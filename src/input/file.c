@@ -1,7 +1,5 @@
 /* Sources of plain bytes: a mapped file (the window is the whole file), a file with only a piece in memory at
  * a time (one of thousands), and a pipe or any file that cannot be mapped. */
-#define _GNU_SOURCE /* F_SETPIPE_SZ, MAP_ANONYMOUS */
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/os.h"
 #include "input/private.h"
 
 /*
@@ -83,8 +82,7 @@ static bool replace_page(uintptr_t at)
 		if (start <= 1 || at < start || at >= end)
 			continue;
 		atomic_fetch_add(&slots[i].faults, 1);
-		return mmap((void *)(at / page * page), page, PROT_READ,
-		            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+		return map_zeros((void *)(at / page * page), page);
 	}
 	return false;
 }
@@ -147,7 +145,7 @@ static struct input_mapping *map_range(int fd, uint64_t offset, size_t size, con
 		errno = 0;
 		return NULL;
 	}
-	(void)madvise(at, size + skew, MADV_SEQUENTIAL);
+	(void)posix_madvise(at, size + skew, POSIX_MADV_SEQUENTIAL);
 	m->skew = skew;
 	m->buffer = (struct input_buffer){
 		.bytes = (char *)at + skew, .cap = size, .mapped = true, .destroy = mapping_destroy
@@ -192,7 +190,7 @@ void input_map_forget(const struct input_mapping *m, size_t from, size_t to)
 	from = (from + m->skew + page - 1) / page * page;
 	to = (to + m->skew) / page * page;
 	if (from < to)
-		(void)madvise(m->buffer.bytes - m->skew + from, to - from, MADV_DONTNEED);
+		map_forget(m->buffer.bytes - m->skew + from, to - from);
 }
 
 enum input_fault input_map_look(const struct input_mapping *m, const struct input *in)
@@ -468,13 +466,6 @@ enum input_fault input_fd_look(int fd, const struct input *in)
 	if (in->source->id.inode == 0 || fstat(fd, &st) != 0)
 		return INPUT_OK;
 	return input_id_compare(&in->source->id, &st, in->again);
-}
-
-void input_widen_pipe(int fd)
-{
-#ifdef F_SETPIPE_SZ
-	(void)fcntl(fd, F_SETPIPE_SZ, INPUT_BUFFER_SIZE); /* a failure is harmless */
-#endif
 }
 
 static bool stream_end(struct input *in, const struct stream *s)

@@ -186,10 +186,6 @@ bool input_unpack_start_stream(struct input *in, int fd, struct input_buffer *pr
 /* For a file in an archive, by the input's path. */
 void input_archive_start(struct input *in, const struct input_archive *a);
 
-/* Makes a pipe as large as a buffer instead of 64 KiB.  This takes a third of the time, as reader and writer
- * wait for each other less often. */
-void input_widen_pipe(int fd);
-
 /* input_id_compare() of a descriptor; INPUT_OK if the source is not a regular file. */
 enum input_fault input_fd_look(int fd, const struct input *in);
 

@@ -1,7 +1,5 @@
 /* Trace text for terminals and logs of CI services, which act on parts of their input: escapes, shortening to
  * a width, and commands in logs. */
-#define _GNU_SOURCE /* memmem */
-
 #include "output/text_visible.h"
 
 #include <string.h>
@@ -234,7 +232,7 @@ static bool is_location(struct slice s)
 		digits++;
 	if (digits > 0 && digits < s.n && s.p[s.n - digits - 1] == ':')
 		return true;
-	return s.n > 0 && (memchr(s.p, '/', s.n) != NULL || memmem(s.p, s.n, "::", 2) != NULL);
+	return s.n > 0 && (memchr(s.p, '/', s.n) != NULL || slice_find(s, SLICE_LIT("::")) != NULL);
 }
 
 void text_shorten(struct text *t, struct slice s, size_t width)

@@ -1,8 +1,6 @@
 /* Writes a policy that the given traces meet, and later ones like them: the spans that all traces have,
  * metadata, times, and limits twice as large as the values found.  Names that are positions in sources become
  * patterns, since lines and versions change. */
-#define _GNU_SOURCE /* memmem */
-
 #include "policy/private.h"
 
 #include <inttypes.h>
@@ -42,11 +40,11 @@ static uint32_t path_begin(struct slice name, uint32_t end)
 		         { "/Users/", true },         { "/root/", false } };
 
 	for (size_t k = 0; k < COUNT_OF(prefixes); k++) {
-		const size_t n = strlen(prefixes[k].text);
-		const char *const at = end > 0 ? memmem(name.p, end, prefixes[k].text, n) : NULL;
+		const struct slice prefix = slice_str(prefixes[k].text);
+		const char *const at = slice_find(slice_of(name.p, end), prefix);
 		if (at == NULL)
 			continue;
-		const char *const rest = at + n, *const stop = name.p + end;
+		const char *const rest = at + prefix.n, *const stop = name.p + end;
 		const char *const slash =
 		    prefixes[k].has_name ? memchr(rest, '/', (size_t)(stop - rest)) : NULL;
 		return (uint32_t)((slash != NULL ? slash + 1 : rest) - name.p);

@@ -2,8 +2,6 @@
  * Builds the tree from the events of libyaml.  Anchors, aliases and tags are refused: the languages do not
  * have them, and a name that YAML interprets as one of them must not be lost silently.
  */
-#define _GNU_SOURCE /* memmem */
-
 #include "yaml/yaml.h"
 
 #include <errno.h>
@@ -175,7 +173,7 @@ static const char *find_tag_directive(struct slice text)
 {
 	const char *p = text.p, *const end = text.p + text.n;
 
-	for (; (p = memmem(p, (size_t)(end - p), "%TAG", 4)) != NULL; p++) {
+	for (; (p = slice_find(slice_of(p, (size_t)(end - p)), SLICE_LIT("%TAG"))) != NULL; p++) {
 		const size_t n = (size_t)(p - text.p);
 		if (n == 0 || p[-1] == '\n' || p[-1] == '\r' ||
 		    (n >= 2 && memcmp(p - 2, "\xc2\x85", 2) == 0) ||

@@ -202,3 +202,16 @@ Test(textscan, empty_text_without_memory)
 	cr_assert_eq(textscan_slice(NULL, 0).flags, SLICE_UTF8 | SLICE_JSON);
 	cr_assert_null(textscan_plain_end(NULL, NULL));
 }
+
+Test(slices, first_and_last_places)
+{
+	const struct slice s = SLICE_LIT("a::b::c");
+
+	cr_expect_eq(slice_find(s, SLICE_LIT("::")), s.p + 1);
+	cr_expect_eq(slice_find(s, SLICE_LIT("a::b::c")), s.p);
+	cr_expect_null(slice_find(s, SLICE_LIT("a::b::c:")));
+	cr_expect_null(slice_find(SLICE_NONE, SLICE_LIT("a")));
+	cr_expect_eq(slice_find_last(s, ':'), s.p + 5);
+	cr_expect_null(slice_find_last(s, 'd'));
+	cr_expect_null(slice_find_last(SLICE_NONE, 'a'));
+}
