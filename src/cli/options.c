@@ -312,13 +312,12 @@ static bool set_width(void *run, struct options *o, const char *arg)
 	return true;
 }
 
-static bool set_option(struct options *o, void *run, void *base, const struct cmd_option *option,
-                       const char *arg);
+static bool set_option(struct options *o, void *base, const struct cmd_option *option, const char *arg);
 
 /* --json stands for the command's own --format json. */
 static bool set_json(void *run, struct options *o, const char *arg)
 {
-	return set_option(o, run, run, &o->cmd->options[options_own(o->cmd, "format")], "json");
+	return set_option(o, run, &o->cmd->options[options_own(o->cmd, "format")], "json");
 }
 
 static bool set_max_record(void *run, struct options *o, const char *arg)
@@ -475,8 +474,7 @@ bool options_bytes(struct options *o, const char *option, const char *arg, uint6
 
 /* Stores the argument of an option at the destination of its row; base: the object that contains the
  * destination. */
-static bool set_option(struct options *o, void *run, void *base, const struct cmd_option *option,
-                       const char *arg)
+static bool set_option(struct options *o, void *base, const struct cmd_option *option, const char *arg)
 {
 	void *const to = base != NULL ? (char *)base + option->at : NULL;
 	uint64_t *const number = to;
@@ -505,7 +503,7 @@ static bool set_option(struct options *o, void *run, void *base, const struct cm
 	case OPTION_CHOICE:
 		return set_choice(o, option, arg, to);
 	case OPTION_CALL:
-		return option->set(run != NULL ? (char *)run + option->at : run, o, arg);
+		return option->set(to, o, arg);
 	case OPTION_SELECT:
 		return select_options_take(&o->select, o, option, arg);
 	case OPTION_FORMAT:
@@ -540,7 +538,7 @@ bool options_parse(struct options *o, void *run)
 		if (c == '?')
 			return unknown_option(o, &t);
 		const size_t i = find_row(&t, c);
-		if (!set_option(o, run, t.bases[i], &t.options[i], optarg))
+		if (!set_option(o, t.bases[i], &t.options[i], optarg))
 			return false;
 	}
 	o->in = (const char *const *)o->argv + optind;
