@@ -296,13 +296,13 @@ static const char *show_name(struct shown_path *shown, const struct run_name *na
 	return name->written ? "on standard output" : "on standard input";
 }
 
-/* Reports a conflict; returns false. */
+/* Reports a conflict with the written name w; returns false. */
 static bool refuse(struct options *o, const struct run_name *w, const char *verb,
                    const struct run_name *other)
 {
 	struct shown_path a, b;
 
-	if (w->written && other->written && strcmp(w->role, other->role) == 0 && strcmp(verb, "is") == 0)
+	if (other->written && strcmp(w->role, other->role) == 0 && strcmp(verb, "is") == 0)
 		return options_mistake(o, "two %ss go to %s; name a file for each", w->role,
 		                       strcmp(w->path, "-") == 0 ? "standard output"
 		                                                 : show_path(&a, w->path));
@@ -323,13 +323,10 @@ static bool check_one(struct run_names *n, struct written *list, uint32_t nwritt
 		struct written *const w = &list[i];
 		if (!w->target.is_known)
 			continue;
-		if (is_folder(w) && is_same(&w->target, &target, name->written) && !name->written &&
-		    S_ISDIR(target.st.st_mode))
-			ok = refuse(n->options, w->name, "holds", name);
-		else if (is_same(&w->target, &target, name->written))
-			ok = refuse(n->options, w->name, "is", name);
-		else if (holds(w, &target))
-			ok = refuse(n->options, w->name, "holds", name);
+		const bool same = is_same(&w->target, &target, name->written);
+		const bool is_read_folder = is_folder(w) && !name->written && S_ISDIR(target.st.st_mode);
+		if (same || holds(w, &target))
+			ok = refuse(n->options, w->name, same && !is_read_folder ? "is" : "holds", name);
 	}
 	target_free(&target);
 	return ok;
