@@ -156,24 +156,21 @@ void reports_names(const struct reports *r, struct run_names *n)
 
 /* ---- reports: opening ---- */
 
-/* Copies the present content of the file, which the report is appended to. */
-static bool copy_before(struct report_request *q)
+/* Copies the present content of the file, if it exists, which the report is appended to. */
+static bool copy_before(struct report_request *q, struct options *o)
 {
-	struct input *const in = access(q->path, F_OK) == 0 ? input_open(q->path) : NULL;
-	bool ok = true;
+	struct input *const in = input_open(q->path);
 
 	if (in == NULL)
-		return true;
-	while (ok && in->p != in->end) {
+		return options_no_memory(o);
+	while (in->p != in->end) {
 		output_write(q->out.out, in->p, (size_t)(in->end - in->p));
 		in->p = in->end;
 		if (!in->last)
 			input_more(in);
 	}
-	if (in->fault != INPUT_OK && in->fault != INPUT_EMPTY) {
-		say_of(q->path, "%s", in->fault_text);
-		ok = false;
-	}
+	const bool ok = in->fault == INPUT_OK || in->fault == INPUT_EMPTY || in->fault == INPUT_MISSING ||
+	                say_of(q->path, "%s", in->fault_text);
 	input_close(in);
 	return ok;
 }
@@ -192,7 +189,7 @@ static bool open_one(struct reports *r, struct options *o, struct report_request
 	if (!report_init(&q->report, q->kind, &r->context))
 		return options_no_memory(o);
 	q->report.color = standard ? options_color(o, STDOUT_FILENO) : o->color == COLOR_ALWAYS;
-	if (q->append && !copy_before(q))
+	if (q->append && !standard && !copy_before(q, o))
 		return false;
 	if (q->kind->begin != NULL)
 		q->kind->begin(&q->report);

@@ -82,8 +82,11 @@ __attribute__((noreturn)) static void run_child(const struct fault_runner *r, co
 {
 	const struct rlimit cpu = { CPU_SECONDS, CPU_SECONDS };
 	const int in = c->stdin_ != NULL ? open_pipe(c->stdin_) : open("/dev/null", O_RDONLY);
+	char summary[4096];
 	sigset_t none;
 
+	(void)snprintf(summary, sizeof summary, "%s/summary.md", r->out_folder);
+	setenv("GITHUB_STEP_SUMMARY", summary, 1);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setrlimit(RLIMIT_CPU, &cpu);
