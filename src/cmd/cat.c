@@ -108,7 +108,7 @@ static void put_fields(struct json_out *o, const struct field *f, uint32_t n, st
 
 	if (n == 0)
 		return;
-	for (uint32_t i = 1; i < n && i < MAX_COMPARED && !pairs; i++)
+	for (uint32_t i = 1; i < n && !pairs; i++)
 		pairs = field_find(f, i, f[i].name) != NULL;
 	json_out_begin(o, pairs ? "pairs" : "args", pairs ? "[" : "{");
 	for (uint32_t i = 0; i < n; i++) {
