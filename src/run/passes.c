@@ -60,8 +60,12 @@ bool pipeline_pass(const struct pass *pass)
 		}
 	pipeline_end(p);
 	const bool ok = p != NULL && !pipeline_pass_failed(p, status);
-	if (!ok && p != NULL && pass->why != NULL && pass->why->text[0] == '\0')
-		(void)snprintf(pass->why->text, sizeof pass->why->text, "%s", p->context.why);
+	if (!ok && p != NULL && pass->why != NULL && pass->why->text[0] == '\0') {
+		const struct input_files *const files = pass->in.files;
+		const bool changed = files != NULL && atomic_load(&files->changed);
+		(void)snprintf(pass->why->text, sizeof pass->why->text, "%s",
+		               p->context.why[0] == '\0' && changed ? files->changed_why : p->context.why);
+	}
 	if (p != NULL && pass->ended != NULL)
 		pass->ended(pass->ctx, p);
 	pipeline_close(p);
