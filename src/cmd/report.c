@@ -224,7 +224,8 @@ static bool put_page(struct making *m, const struct run_report *run, const char 
 	return ok;
 }
 
-/* Aligns the clocks of several traces.  Returns false if one of them cannot be read. */
+/* Aligns the clocks of several traces.  Returns false if one of them cannot be read, or on OOM:
+ * join_window(). */
 static bool join_traces(struct making *m, struct pipeline_job *job, bool *by_wall)
 {
 	struct join *const j = &m->join;
@@ -294,6 +295,8 @@ static bool make(struct making *m, const char **paths)
 		joined = join_traces(m, &job, &by_wall);
 		job.adjust.join = &m->join;
 	}
+	if (m->join.failed && m->join.failed_path == NULL)
+		return false;
 	if (traces->n == 0 || !joined) {
 		const struct run_report none = { .format = NULL };
 		read_findings(m, paths);

@@ -40,10 +40,10 @@ struct join {
 	struct arena arena;
 	struct table64 ids;     /* of processes -> number of the trace, or JOIN_SEVERAL */
 	struct tabletext names; /* names of processes without an id -> the same */
-	/* Set if join_look() failed. */
+	/* Set if join_look() failed, or memory ran out in join_window(). */
 	bool failed;
 	struct pipeline_why why;
-	const char *failed_path; /* of the first trace that failed */
+	const char *failed_path; /* of the first trace that failed; NULL: memory ran out in join_window() */
 };
 
 #define JOIN_SEVERAL (TABLE_NONE - 1) /* instead of the number of a trace: several traces have it */
@@ -73,7 +73,8 @@ bool join_rebase(struct join *j);
 uint64_t join_gap(const struct join *j, const struct join_trace **before, const struct join_trace **after);
 
 /* Converts the time window of the selection to the clock of each trace.  To be called after the offsets are
- * set, before join_rebase().  Returns NULL, or why the window is invalid: one line, in the arena. */
+ * set, before join_rebase().  Returns NULL, or why the window is invalid: one line, in the arena.
+ * On OOM it returns NULL and sets j->failed. */
 const char *join_window(struct join *j, const struct select *s);
 
 /* ---- first stage of a pipeline with job.adjust.join ---- */
