@@ -411,7 +411,8 @@ struct joining {
 	const struct join *join;
 	struct opened_trace *list;
 	size_t at;                  /* the trace being read */
-	struct select_found *found; /* in all traces; NULL before joining_found() */
+	struct select_found *found; /* in all traces; NULL: no selection */
+	bool is_found;              /* joining_found() was called */
 	struct tabletext common;    /* "parent id name host" of tracks common to all traces -> index */
 	struct tabletext files;     /* names of files -> trace, or JOIN_SEVERAL */
 	struct table64 facts;       /* hash of a fact of the whole -> its index */
@@ -622,7 +623,9 @@ struct joining *joining_new(struct pipeline *p)
 	g->stage.next = next_of_traces;
 	g->p = p;
 	g->join = j;
-	if ((g->list = calloc(j->n, sizeof *g->list)) == NULL || !list_files(g)) {
+	const struct select *const select = p->job->choice.select;
+	if ((g->list = calloc(j->n, sizeof *g->list)) == NULL || !list_files(g) ||
+	    (select != NULL && (g->found = select_found_new(select)) == NULL)) {
 		tabletext_free(&g->files);
 		free(g->list);
 		free(g);
@@ -663,11 +666,9 @@ void joining_losses(const struct joining *g, struct ledger *into)
 
 const struct select_found *joining_found(struct joining *g)
 {
-	if (g->p->job->choice.select == NULL || g->found != NULL)
+	if (g->found == NULL || g->is_found)
 		return g->found;
-	g->found = select_found_new(g->p->job->choice.select);
-	if (g->found == NULL)
-		return NULL;
+	g->is_found = true;
 	g->found->complete = g->at == g->join->n;
 	for (size_t i = 0; i < g->join->n; i++) {
 		const struct select_found *const f = pipeline_report(g->list[i].pipeline).found;
