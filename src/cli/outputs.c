@@ -382,7 +382,7 @@ enum exit_status report_out_end(struct report_out *r, struct options *o, bool ke
 	struct publication p = { .n = 0 };
 
 	const enum exit_status status = side_reports_end(o, &p);
-	if (keep || !file)
+	if (keep || !file || r->no_memory)
 		publication_add(&p, r);
 	else
 		report_out_discard(r);

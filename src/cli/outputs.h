@@ -117,7 +117,7 @@ void report_out_put(struct report_out *r, struct text *t);
 enum exit_status report_out_close(struct report_out *r);
 
 /* Ends the report and the reports of --report, as one publication.  keep false: the report is empty, as no
- * input could be read, and the file that it would replace is kept. */
+ * input could be read, and the file that it would replace is kept; with r->no_memory this is a failure. */
 enum exit_status report_out_end(struct report_out *r, struct options *o, bool keep);
 
 enum report_escapes { REPORT_GUARDED, REPORT_AS_IS };

@@ -440,14 +440,14 @@ static void compare(struct compare *c)
 	struct trace_run *const r = &c->run;
 	struct change change = { .floors = c->floors };
 	struct stats **const tables = calloc(c->nruns, sizeof *tables);
+	bool ok = tables != NULL && !r->out.no_memory;
 
-	if (!all_read(c)) {
+	if (ok && !all_read(c)) {
 		r->status = STATUS_UNREADABLE;
 		free(tables);
 		return;
 	}
 	r->status = worse(r->status, c->empty ? STATUS_FINDINGS : STATUS_CLEAN);
-	bool ok = tables != NULL && !r->out.no_memory;
 	for (size_t i = 0; ok && i < c->nruns; i++) {
 		tables[i] = &c->runs[i].table;
 		ok = stats_end(tables[i]);
@@ -457,7 +457,6 @@ static void compare(struct compare *c)
 	    (struct change_side){ .runs = tables + c->nold, .nruns = c->nruns - c->nold };
 	ok = ok && change_make(&change);
 	r->out.no_memory |= !ok;
-	r->any |= !ok; /* the end of the report states the failure */
 	if (ok && change.overflowed) {
 		say("compare: the runs together have more spans than 64 bits count, or more time than 2^100 "
 		    "ns");

@@ -358,7 +358,6 @@ static void put_joint(struct stats_run *s)
 {
 	struct trace_run *const r = &s->run;
 
-	r->any |= r->out.no_memory; /* the end of the report states OOM */
 	if (!s->any || r->out.no_memory)
 		return;
 	if (s->joint.overflowed) {
