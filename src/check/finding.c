@@ -68,7 +68,8 @@ PRINTF(3, 0) static void add_finding(struct findings *j, struct finding f, const
 	gate_pass(j->gate);
 	if (j->muted != NULL && j->muted(j->muted_ctx))
 		return;
-	if (j->left_out != NULL && !j->summing && j->left_out(j->left_out_ctx, f.offset)) {
+	if (j->left_out != NULL && !j->summing && !input_rule_is_failure(f.rule) &&
+	    j->left_out(j->left_out_ctx, f.offset)) {
 		j->nleft_out++;
 		return;
 	}

@@ -42,7 +42,8 @@ struct findings {
 	uint64_t levels[LEVEL_COUNT];
 	bool (*muted)(void *); /* called before each finding; true: drop it, as the bytes cannot be trusted */
 	void *muted_ctx;
-	/* Called for each finding except sums of several offsets; true: it is only counted in nleft_out. */
+	/* Called for each finding except sums of several offsets and failures of the system; true: it is only
+	 * counted in nleft_out. */
 	bool (*left_out)(void *, uint64_t offset);
 	void *left_out_ctx;
 	uint64_t nleft_out;
