@@ -1,5 +1,5 @@
 /*
- * The loop of commands that report on each trace: validate, stats, top, cat, info.  Several threads read
+ * The loop of commands that read each trace: validate, stats, top, cat, info, compare.  Several threads read
  * traces.  A trace waits before its first message or report until all earlier traces are reported, so the
  * output is the same as with one thread.
  */

@@ -61,7 +61,7 @@ void batch_recycle(struct batch *b);
 bool batch_copy_event(struct batch *to, const struct batch *from, uint32_t i);
 
 /* Detaches the memory that the events of a batch point to, as one reference of the caller; the batch is left
- * without it, and usable. */
+ * without it, and usable.  NULL on OOM: the batch is unchanged. */
 struct shared_memory *batch_share_memory(struct batch *b);
 
 static inline void batch_own(struct batch *b, struct batch_block *block)
@@ -89,7 +89,7 @@ bool batch_pool_init(struct batch_pool *p, uint32_t cap, bool with_bytes);
 /* All batches must have been released.  A zeroed pool is valid. */
 void batch_pool_free(struct batch_pool *p);
 
-/* An empty batch. */
+/* An empty batch; NULL: OOM. */
 struct batch *batch_pool_take(struct batch_pool *p);
 
 /* Returns a batch to its pool, from any thread; accepts NULL.  It is emptied when it is taken again, by the

@@ -77,7 +77,8 @@ bool pipeline_no_memory(struct pipeline *p);
 /* The trace of the events of pipeline_next(), with its current facts. */
 const struct trace *pipeline_trace(struct pipeline *p);
 
-/* After the last batch: adds lanes to the tracks of the trace: those of the pipeline, and `later` ones. */
+/* After the last batch: adds lanes to the tracks of the trace: those of the pipeline, and `later` ones.
+ * Returns false on OOM. */
 bool pipeline_join_lanes(struct pipeline *p, const struct lanes *later);
 
 /* Losses of the stages: pairs, arrows, lanes. */
