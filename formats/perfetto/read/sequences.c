@@ -35,32 +35,32 @@ struct slice pf_trace_text(struct pf_state *st, struct slice s)
 /* ---- tables ---- */
 
 static const struct {
-	uint16_t number; /* of InternedData */
-	bool is_text;    /* entries are iid and text */
-	bool is_needed;  /* stored even if no events are wanted: checks follow the references of entries */
+	const char *name; /* in findings */
+	uint16_t number;  /* of InternedData */
+	bool is_text;     /* entries are iid and text */
+	bool is_needed;   /* stored even if no events are wanted: checks follow the references of entries */
+	/* Bytes and fields of an entry that are kept, as each use reads all of them; 0: all. */
+	uint16_t max_bytes, max_fields;
 } kinds[PF_TABLES] = {
-	[PF_CATEGORIES] = { PF_interned_event_categories, true, false },
-	[PF_NAMES] = { PF_interned_event_names, true, false },
-	[PF_KEYS] = { PF_interned_debug_annotation_names, true, false },
-	[PF_LOCATIONS] = { PF_interned_source_locations, false, false },
-	[PF_FUNCTIONS] = { PF_interned_function_names, true, false },
-	[PF_FRAMES] = { PF_interned_frames, false, true },
-	[PF_CALLSTACKS] = { PF_interned_callstacks, false, true },
-	[PF_BUILD_IDS] = { PF_interned_build_ids, true, false },
-	[PF_MAPPING_PATHS] = { PF_interned_mapping_paths, true, false },
-	[PF_SOURCE_PATHS] = { PF_interned_source_paths, true, false },
-	[PF_MAPPINGS] = { PF_interned_mappings, false, true },
-	[PF_LOG_BODIES] = { PF_interned_log_message_body, true, false },
-	[PF_TYPE_NAMES] = { PF_interned_debug_annotation_value_type_names, true, false },
-	[PF_STRINGS] = { PF_interned_debug_annotation_string_values, true, false },
-	[PF_CORRELATIONS] = { PF_interned_correlation_id_str, true, false },
-	[PF_TASKS] = { PF_interned_stack_sample_task_contexts, false, false },
-	[PF_EXECUTIONS] = { PF_interned_stack_sample_execution_contexts, false, false },
+	[PF_CATEGORIES] = { "category", PF_interned_event_categories, true, false },
+	[PF_NAMES] = { "name", PF_interned_event_names, true, false },
+	[PF_KEYS] = { "argument name", PF_interned_debug_annotation_names, true, false },
+	[PF_LOCATIONS] = { "source location", PF_interned_source_locations, false, false, .max_fields = 16 },
+	[PF_FUNCTIONS] = { "function", PF_interned_function_names, true, false },
+	[PF_FRAMES] = { "frame", PF_interned_frames, false, true, .max_bytes = 96 },
+	[PF_CALLSTACKS] = { "call stack", PF_interned_callstacks, false, true },
+	[PF_BUILD_IDS] = { "build id", PF_interned_build_ids, true, false },
+	[PF_MAPPING_PATHS] = { "mapping path", PF_interned_mapping_paths, true, false },
+	[PF_SOURCE_PATHS] = { "source path", PF_interned_source_paths, true, false },
+	[PF_MAPPINGS] = { "mapping", PF_interned_mappings, false, true, .max_bytes = 512 },
+	[PF_LOG_BODIES] = { "log message", PF_interned_log_message_body, true, false },
+	[PF_TYPE_NAMES] = { "message type", PF_interned_debug_annotation_value_type_names, true, false },
+	[PF_STRINGS] = { "text", PF_interned_debug_annotation_string_values, true, false },
+	[PF_CORRELATIONS] = { "correlation", PF_interned_correlation_id_str, true, false },
+	[PF_TASKS] = { "task context", PF_interned_stack_sample_task_contexts, false, false,
+	               .max_fields = 16 },
+	[PF_EXECUTIONS] = { "execution context", PF_interned_stack_sample_execution_contexts, false, false },
 };
-
-/* Bytes and fields of an entry that are kept, as each use reads all of them; 0: all. */
-static const uint16_t kept_bytes[PF_TABLES] = { [PF_FRAMES] = 96, [PF_MAPPINGS] = 512 };
-static const uint8_t kept_fields[PF_TABLES] = { [PF_LOCATIONS] = 16, [PF_TASKS] = 16 };
 
 static int table_of(uint32_t number)
 {
@@ -81,12 +81,6 @@ void pf_tables_empty(struct pf_state *st, struct pf_sequence *s)
 }
 
 /* ---- uses of undefined entries ---- */
-
-static const char *const table_names[PF_TABLES] = {
-	"category",     "name",     "argument name", "source location", "function",          "frame",
-	"call stack",   "build id", "mapping path",  "source path",     "mapping",           "log message",
-	"message type", "text",     "correlation",   "task context",    "execution context",
-};
 
 /* Returns the noted use of an entry; NULL: none. */
 static struct pf_undefined *find_undefined(struct pf_state *st, const struct pf_sequence *s,
@@ -110,8 +104,7 @@ void pf_undefined_note(struct pf_state *st, enum pf_table_id table, uint64_t iid
 			                                                 .sequence = st->sequence->index,
 			                                                 .table = (uint8_t)table };
 	else
-		pf_report(st, PF_RULE_IID_UNDEFINED, "%s %" PRIu64 " is not defined", table_names[table],
-		          iid);
+		pf_report(st, PF_RULE_IID_UNDEFINED, "%s %" PRIu64 " is not defined", kinds[table].name, iid);
 }
 
 void pf_undefined_end(struct pf_state *st, const struct pf_sequence *s)
@@ -126,7 +119,7 @@ void pf_undefined_end(struct pf_state *st, const struct pf_sequence *s)
 		}
 		finding_add(st->findings,
 		            &perfetto_rules[l->defined ? PF_RULE_IID_LATE : PF_RULE_IID_UNDEFINED], l->offset,
-		            l->record, "%s %" PRIu64 " is %s", table_names[l->table], l->iid,
+		            l->record, "%s %" PRIu64 " is %s", kinds[l->table].name, l->iid,
 		            l->defined ? "defined later" : "not defined");
 	}
 	st->nundefined = n;
@@ -187,7 +180,7 @@ void pf_entry_add(struct pf_state *st, struct pf_sequence *s, enum pf_table_id t
 		}
 	}
 	if (!has_iid) {
-		pf_report(st, PF_RULE_IID_MISSING, "interned %s without iid", table_names[table]);
+		pf_report(st, PF_RULE_IID_MISSING, "interned %s without iid", kinds[table].name);
 		return;
 	}
 	const struct pf_entry *const known = pf_entry_find(s, table, e.iid);
@@ -196,17 +189,17 @@ void pf_entry_add(struct pf_state *st, struct pf_sequence *s, enum pf_table_id t
 	e.hash = hash_bytes(text.p, text.n, st->seed) | 1;
 	if (known != NULL) {
 		pf_report(st, known->hash == e.hash ? PF_RULE_IID_REPEATED : PF_RULE_IID_REDEFINED,
-		          "%s %" PRIu64 " is defined again, %s", table_names[table], e.iid,
+		          "%s %" PRIu64 " is defined again, %s", kinds[table].name, e.iid,
 		          known->hash == e.hash ? "unchanged" : "as another one");
 		return;
 	}
 	struct pf_undefined *const use = find_undefined(st, s, table, e.iid);
 	if (use != NULL)
 		use->defined = true;
-	if (kept_bytes[table] > 0 && text.n > kept_bytes[table])
-		text.n = kept_bytes[table];
-	if (kept_fields[table] > 0)
-		text = first_fields(text, kept_fields[table]);
+	if (kinds[table].max_bytes > 0 && text.n > kinds[table].max_bytes)
+		text.n = kinds[table].max_bytes;
+	if (kinds[table].max_fields > 0)
+		text = first_fields(text, kinds[table].max_fields);
 	struct text frames = { .n = 0 };
 	if (table == PF_CALLSTACKS)
 		text = only_frames(&frames, text);
