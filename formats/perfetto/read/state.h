@@ -430,9 +430,9 @@ struct pf_flow_end {
 /* A field of a message, or a value of an enum. */
 struct pf_type_member {
 	struct slice name;
-	uint32_t number, of;       /* of: message or enum; TABLE_NONE: unknown */
-	uint8_t type;              /* as in descriptor.proto; 0: a value of an enum */
-	bool is_repeated, is_kept; /* kept: the name is in the memory of the trace */
+	uint32_t number, of; /* of: message or enum; TABLE_NONE: unknown */
+	uint8_t type;        /* as in descriptor.proto; 0: a value of an enum */
+	bool is_repeated;
 };
 
 struct pf_types {

@@ -314,11 +314,11 @@ static struct pf_type_member *find_member(struct pf_state *st, uint32_t type, ui
 /* Returns the name, in the memory of the trace. */
 static struct slice member_name(const struct making *m, struct pf_type_member *member)
 {
-	const struct slice name = member->is_kept ? member->name : pf_trace_text(m->st, member->name);
+	const bool is_kept = (member->name.flags & SLICE_STAYS) != 0;
+	const struct slice name = is_kept ? member->name : pf_trace_text(m->st, member->name);
 
 	if (name.p == NULL)
 		return arena_copy(&m->batch->scratch, pf_short_name(m->st, member->name));
-	member->is_kept = true;
 	return member->name = name;
 }
 
