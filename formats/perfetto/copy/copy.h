@@ -28,8 +28,8 @@ struct pfc_packet {
 	struct slice s; /* content of the packet; below: content of fields, p NULL: absent */
 	struct slice event, descriptor, thread, streaming, snapshot, defaults, interned, zlib, zstd;
 	uint64_t timestamp;
-	uint32_t sequence, machine, flags, dropped, clock;
-	bool has_sequence, has_timestamp, cleared;
+	uint32_t sequence, machine, flags, dropped, clock; /* sequence 0: none */
+	bool has_timestamp, cleared;
 	struct pf_event_fields te; /* of `event` */
 };
 

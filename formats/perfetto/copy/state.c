@@ -35,7 +35,6 @@ void pfc_packet(struct pfc_packet *k, struct slice s)
 	clear_object(k, offsetof(struct pfc_packet, te));
 	k->s = s;
 	PF_READ(s, packet_members, k);
-	k->has_sequence = k->sequence != 0;
 	k->flags |= k->cleared ? PF_CLEARED : 0;
 	if (k->event.p != NULL)
 		pf_decode_event(&k->te, k->event);
@@ -59,7 +58,7 @@ const struct pfc_sequence *pfc_sequence_of(const struct pfc_states *all, const s
 {
 	const uint32_t known = table64_get(&all->index, (uint64_t)k->machine << 32 | k->sequence);
 
-	return known != TABLE_NONE && k->has_sequence ? &all->list[known] : NULL;
+	return known != TABLE_NONE ? &all->list[known] : NULL;
 }
 
 void pfc_states_free(struct pfc_states *all)
@@ -153,7 +152,7 @@ static void apply_timestamp(struct pfc_sequence *q, const struct pfc_packet *k, 
 
 void pfc_keep_deltas(struct pfc_states *all, const struct pfc_packet *k, const struct pfc_carry *carry)
 {
-	struct pfc_sequence *const q = k->has_sequence ? find_sequence(all, k) : NULL;
+	struct pfc_sequence *const q = k->sequence != 0 ? find_sequence(all, k) : NULL;
 	struct pfc_clock *const c = incremental_clock(q, k);
 
 	if (k->has_timestamp && c != NULL)
@@ -363,7 +362,7 @@ const struct pfc_sequence *pfc_apply(struct pfc_states *all, const struct pfc_pa
 	const struct slice of_track =
 	    k->descriptor.p != NULL ? apply_descriptor(all, k->descriptor) : SLICE_NONE;
 	const struct slice thread = of_track.p != NULL ? of_track : k->thread;
-	struct pfc_sequence *const q = k->has_sequence ? find_sequence(all, k) : NULL;
+	struct pfc_sequence *const q = k->sequence != 0 ? find_sequence(all, k) : NULL;
 
 	clear_object(carry, offsetof(struct pfc_carry, values));
 	if (q == NULL)
