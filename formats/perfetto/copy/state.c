@@ -330,11 +330,8 @@ static void apply_streaming(struct pfc_sequence *q, struct slice s, bool copied,
 	uint64_t sum = 0;
 	bool any = false;
 
-	while (pf_wire_next(&w))
-		if (w.tag == PF_TAG(PF_streaming_timestamp_delta_us, PF_VARINT)) {
-			sum += w.v;
-			any = true;
-		}
+	for (; pf_wire_find(&w, PF_TAG(PF_streaming_timestamp_delta_us, PF_VARINT)); any = true)
+		sum += w.v;
 	if (any)
 		carry_delta(&q->delta_us, (int64_t)sum, copied, &carry->delta_us);
 }
