@@ -117,22 +117,21 @@ static bool read_extra(struct pf_state *st, const struct pf_event *e, const stru
 bool pf_read_extras(struct pf_state *st, const struct pf_event *e)
 {
 	const uint32_t *const n = st->te.nextra;
-	const struct pf_extra_of *of[2] = { &st->sequence->extra_of[0], &st->sequence->extra_of[1] };
 	struct pf_extra_of own[2];
 
 	if (n[0] + n[1] > PF_MAX_EXTRA)
 		return pf_report(st, PF_RULE_EXTRA_MAX, "%" PRIu32 " extra values, 8 at most", n[0] + n[1]);
-	if (st->te.has_extra_of) {
+	own[0].n = own[1].n = 0;
+	if (st->te.has_extra_of)
 		pf_extra_read(st->te.s, own);
-		for (int doubles = 0; doubles < 2; doubles++)
-			if (own[doubles].n > 0)
-				of[doubles] = &own[doubles];
-	}
-	for (int doubles = 0; doubles < 2; doubles++)
-		if (n[doubles] > 0 && !read_extra(st, e, of[doubles], doubles)) {
+	for (int doubles = 0; doubles < 2; doubles++) {
+		const struct pf_extra_of *const of =
+		    own[doubles].n > 0 ? &own[doubles] : &st->sequence->extra_of[doubles];
+		if (n[doubles] > 0 && !read_extra(st, e, of, doubles)) {
 			st->nafter = 0;
 			return false;
 		}
+	}
 	return true;
 }
 
