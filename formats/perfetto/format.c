@@ -11,8 +11,7 @@ const struct rule perfetto_rules[PF_RULE_COUNT + 1] = {
 
 static const char *const suffixes[] = { ".pftrace", ".perfetto-trace", NULL };
 static const char *const dialects[] = { "58", NULL };
-/* Sums of packets that are left out are added to later ones; copy/rewrite.c.  JSON is that of CPU profiles.
- */
+/* Sums of packets that are left out are added to later ones; copy/rewrite.c.  JSON: that of CPU profiles. */
 /* clang-format off */
 static const char *const recounted[] = {
 	"timestamp", "timestamp_clock_id", "sequence_flags",

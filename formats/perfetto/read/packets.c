@@ -241,7 +241,6 @@ static void apply_data(struct pf_state *st, const struct pf_packet *k)
 
 void pf_packet_decode(struct pf_state *st, struct slice s)
 {
-	static const struct pf_event_fields no_event;
 	struct pf_packet *const k = &st->packet;
 
 	decode(st, k, s);
@@ -252,7 +251,7 @@ void pf_packet_decode(struct pf_state *st, struct slice s)
 		while (pf_wire_find(&w, PF_TAG(PF_packet_track_event, PF_BYTES)))
 			pf_decode_event(&st->te, pf_wire_slice(&w));
 	} else {
-		st->te = no_event;
+		clear_object(&st->te, sizeof st->te);
 	}
 }
 
