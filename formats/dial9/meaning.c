@@ -91,8 +91,7 @@ static const struct plan *waiting_plan(struct d9_state *st, const struct plan *m
 	if (st->made_plans[i] == m)
 		return st->waiting_plans[i];
 	struct plan *const to = arena_alloc(&st->r->trace->arena, sizeof *to);
-	st->r->no_memory |= to == NULL;
-	if (to == NULL)
+	if (note_failure(&st->r->no_memory, to == NULL))
 		return NULL;
 	*to = *m;
 	to->waiting = true;

@@ -205,8 +205,7 @@ bool ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *s
 {
 	struct input *const in = open_sibling(m->r, m->r->in->path, name);
 
-	m->system->no_memory |= in == NULL;
-	if (in == NULL)
+	if (note_failure(&m->system->no_memory, in == NULL))
 		return true;
 	m->file = name;
 	const enum load load = load_file(m->r, in, name, OVNI_MAX_JSON);

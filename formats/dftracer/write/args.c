@@ -355,8 +355,7 @@ static void repair_names(struct args *a, const struct batch *b, struct arena *to
 
 	if (repaired == f)
 		return;
-	a->chunk->text.failed |= repaired == NULL;
-	if (repaired == NULL)
+	if (note_failure(&a->chunk->text.failed, repaired == NULL))
 		return;
 	ledger_add(&a->chunk->ledger, &dfw_losses[DFW_BAD_TEXT], a->e->offset, changed);
 	a->fields = repaired;

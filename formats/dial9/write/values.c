@@ -164,8 +164,7 @@ static void put_json(struct d9w_values *x, const struct value *v)
 
 	text_clear(&x->scratch);
 	fields_json_value(&x->scratch, v, &lost);
-	x->chunk->text.failed |= x->scratch.failed;
-	if (x->scratch.failed)
+	if (note_failure(&x->chunk->text.failed, x->scratch.failed))
 		return;
 	put_text(x, slice_of(x->scratch.p, x->scratch.n));
 	lose(x, D9W_VALUE_AS_TEXT);

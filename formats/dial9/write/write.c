@@ -534,8 +534,7 @@ static void put_repaired(struct d9w_values *x, struct slice s)
 	text_clear(&x->scratch);
 	if (d9w_put_repaired(&x->scratch, s, x->left))
 		d9w_lose(x->chunk, D9W_BAD_NAME, x->offset);
-	x->chunk->text.failed |= x->scratch.failed;
-	if (x->scratch.failed)
+	if (note_failure(&x->chunk->text.failed, x->scratch.failed))
 		return;
 	v = value_string(slice_of(x->scratch.p, x->scratch.n));
 	d9w_value(x, cell, &v);
