@@ -10,7 +10,6 @@
  *   task.c     types, tasks and bodies; worksharings
  */
 
-#include "base/compiler.h"
 #include "ovni/ovni.h"
 
 /* ---- actions of codes ---- */

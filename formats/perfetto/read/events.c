@@ -4,7 +4,6 @@
  * events are wanted.
  */
 #include "perfetto/read/read.h"
-#include "base/compiler.h"
 
 /* ---- fields ---- */
 
