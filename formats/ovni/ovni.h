@@ -624,7 +624,7 @@ struct ovw_marks {
 };
 
 struct ovw_state {
-	bool is_selection, rebased, signed_time; /* is_selection and `copy` are for the copier */
+	bool is_selection, rebased, signed_time; /* of the copier only: is_selection, rebased, `copy` */
 	const char *output;                      /* its path, for messages; NULL: standard output */
 	struct chunk *chunk;                     /* the output; set by each function that the engine calls */
 	struct arena arena;

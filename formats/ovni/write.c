@@ -232,7 +232,6 @@ static bool ovw_open(struct writer *w, struct chunk *chunk)
 {
 	struct ovw_state *const st = w->state;
 
-	st->rebased = w->run->rebased;
 	st->signed_time = w->run->signed_time;
 	st->output = w->temp_near;
 	return true;
