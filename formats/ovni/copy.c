@@ -65,14 +65,11 @@ static struct slice stream_name(const struct reader *r)
 	return slice_of(name, n);
 }
 
-/* Returns the length of a path up to its last slash, which is included. */
-static uint32_t folder_length(struct slice name)
+uint32_t ovni_folder_length(struct slice path)
 {
-	uint32_t n = name.n;
-
-	while (n > 0 && name.p[n - 1] != '/')
-		n--;
-	return n;
+	while (path.n > 0 && path.p[path.n - 1] != '/')
+		path.n--;
+	return path.n;
 }
 
 bool ovni_files_open(struct ovni_state *st)
@@ -106,7 +103,7 @@ bool ovni_files_next(struct ovni_state *st, struct record *rec)
 /* Returns the path of a file of the stream, from the folder of the trace. */
 static struct slice file_path(struct batch *b, struct slice stream, const char *name)
 {
-	const uint32_t folder = strcmp(name, OVNI_OFFSETS_FILE) != 0 ? folder_length(stream) : 0;
+	const uint32_t folder = strcmp(name, OVNI_OFFSETS_FILE) != 0 ? ovni_folder_length(stream) : 0;
 
 	return arena_printf(&b->scratch, "%.*s%s", (int)folder, stream.p, name);
 }
@@ -239,7 +236,7 @@ static void write_sidecar(struct ovw_state *st, const struct ovw_sidecar *s, str
 /* Whether a sidecar is in the folder of the stream, and does not belong to the trace. */
 static bool shares_folder(const struct ovw_sidecar *s, struct slice folder)
 {
-	return folder_length(s->name) == folder.n && memcmp(s->name.p, folder.p, folder.n) == 0 &&
+	return ovni_folder_length(s->name) == folder.n && memcmp(s->name.p, folder.p, folder.n) == 0 &&
 	       !slice_is(slice_of(s->name.p + folder.n, s->name.n - folder.n), OVNI_OFFSETS_FILE);
 }
 
@@ -313,7 +310,7 @@ static void write_sidecars(struct ovw_state *st, struct slice name, uint32_t fol
 static struct slice use_default_name(struct ovw_state *st, struct slice name)
 {
 	struct ovw_copy *const c = &st->copy;
-	const uint32_t folder = folder_length(name);
+	const uint32_t folder = ovni_folder_length(name);
 
 	for (uint32_t i = 0; i < c->nsidecars; i++) {
 		struct ovw_sidecar *const s = &c->sidecars[i];
@@ -338,10 +335,10 @@ static void name_stream(struct ovw_state *st, uint64_t number, struct slice name
 	const bool wrong = folder_name_wrong(name.p, name.n) != NULL;
 	bool ok = number < UINT32_MAX &&
 	          array_reach(&c->streams, &c->nstreams, (uint32_t)number, sizeof *c->streams);
-	bool unchanged = ok && !wrong && fits(st, name, folder_length(name), 0);
-	const bool is_default = wrong || (!unchanged && !can_have_number(st, name, folder_length(name)));
+	bool unchanged = ok && !wrong && fits(st, name, ovni_folder_length(name), 0);
+	const bool is_default = wrong || (!unchanged && !can_have_number(st, name, ovni_folder_length(name)));
 	const struct slice usable = is_default ? use_default_name(st, name) : name;
-	const uint32_t folder = folder_length(usable);
+	const uint32_t folder = ovni_folder_length(usable);
 	uint32_t new_number = 0;
 
 	unchanged |= ok && is_default && fits(st, usable, folder, 0);

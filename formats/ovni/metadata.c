@@ -583,22 +583,14 @@ static int64_t number_after(const char *p, const char *end, const char *prefix)
 	return v > 0 && (p == end || *p == '.') ? v : -1;
 }
 
-/* Returns the start of the last component of the path before `end`. */
-static const char *last_component(const char *path, const char *end)
-{
-	while (end > path && end[-1] != '/')
-		end--;
-	return end;
-}
-
 /* Reads proc.PID, and loom.NAME above it. */
 static void read_path(struct ovni_metadata *m)
 {
 	const char *const path = m->r->in->path, *const name = path + m->folder;
 	const char *const proc_end = m->folder > 0 ? name - 1 : path;
-	const char *const proc = last_component(path, proc_end);
+	const char *const proc = path + ovni_folder_length(slice_of(path, (size_t)(proc_end - path)));
 	const char *const loom_end = proc > path ? proc - 1 : path;
-	const char *const loom = last_component(path, loom_end);
+	const char *const loom = path + ovni_folder_length(slice_of(path, (size_t)(loom_end - path)));
 	const size_t n = (size_t)(loom_end - loom);
 	char text[256];
 

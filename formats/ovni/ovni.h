@@ -486,6 +486,9 @@ struct class *ovni_header_class(struct reader *r);
 
 #define OVNI_NOT_READ SIZE_MAX
 
+/* Returns the length of a path up to its last slash, which is included. */
+uint32_t ovni_folder_length(struct slice path);
+
 /* Retains a copy of a file of n bytes at p; n OVNI_NOT_READ: it is too large.  Returns false on OOM. */
 bool ovni_files_add(struct ovni_files *f, const char *name, const char *p, size_t n);
 void ovni_files_free(struct ovni_files *f);
