@@ -113,7 +113,7 @@ static uint32_t add_entry(struct perfetto_state *st, struct perfetto_table *t, s
 	                 copy.p == NULL || !array_reserve(&t->entries, t->n, &t->cap, sizeof *t->entries) ||
 	                     !tabletext_put(&t->iids, copy, t->n + 1)))
 		return 0;
-	t->entries[t->n] = (struct perfetto_entry){ .text = copy };
+	t->entries[t->n] = (struct perfetto_entry){ .losses = 0 };
 	t->bytes += s.n;
 	return ++t->n;
 }

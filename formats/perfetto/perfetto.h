@@ -34,7 +34,6 @@ enum perfetto_kind { KIND_CATEGORY, KIND_NAME, KIND_KEY, KIND_STRING, KIND_FUNCT
 #define PERFETTO_KNOWN 2048 /* slots of a cache; a power of two */
 
 struct perfetto_entry {
-	struct slice text;
 	uint64_t key_hash; /* of keys: equal for keys that the importer does not distinguish */
 	uint8_t losses;    /* bits 1 << enum perfetto_loss, counted at each use */
 };

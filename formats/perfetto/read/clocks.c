@@ -146,7 +146,6 @@ static bool enter_clocks(struct pf_state *st, const struct snapshot *s)
 		st->r->no_memory |= at == TABLE_FAILED;
 		if (at >= TABLE_FAILED)
 			return false;
-		c->list[at].key = s->clocks[i].key;
 		c->list[at].unit = s->clocks[i].unit; /* a known clock has this unit */
 	}
 	return true;
@@ -168,7 +167,6 @@ static void start_deltas(struct pf_state *st, const struct snapshot *s)
 				return;
 			q->clocks[q->nclocks++].id = s->clocks[i].id;
 		}
-		q->clocks[k].unit = s->clocks[i].unit;
 		q->clocks[k].value = s->clocks[i].time;
 	}
 }

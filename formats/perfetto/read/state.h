@@ -134,7 +134,7 @@ struct pf_undefined {
 /* An incremental clock, one of 64 to 127. */
 struct pf_delta_clock {
 	uint32_t id;
-	uint64_t unit, value; /* running value, in units */
+	uint64_t value; /* running value, in units */
 };
 
 /* The counters of the extra values of an event, in their order. */
@@ -173,7 +173,6 @@ struct pf_series {
 };
 
 struct pf_clock {
-	uint64_t key;    /* id; for 64 to 127 with the sequence in the upper half */
 	uint64_t unit;   /* ns */
 	uint32_t series; /* index of the last series that has it, + 1 */
 	bool is_back;    /* went back in a series: times are not converted from it */
@@ -213,7 +212,7 @@ struct pf_clocks {
 	uint32_t nseries, series_cap;
 	struct pf_clock *list;
 	uint32_t n, cap, total;  /* total: snapshots */
-	struct table64 index;    /* key -> list[] */
+	struct table64 index;    /* key: id; for 64 to 127 with the sequence in the upper half -> list[] */
 	struct table64 sets;     /* hash of the keys -> series[] */
 	uint64_t searches, work; /* searches for paths, series that they visited */
 	uint32_t trace;          /* default clock of packets; 0: none */
