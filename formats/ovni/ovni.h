@@ -176,8 +176,7 @@ struct ovni_system {
 	uint32_t nprocesses, processes_cap;
 	struct table64 process_index; /* (loom + 1) << 32 | pid */
 	struct table64 tids;          /* process << 32 | tid */
-	uint32_t ntids;
-	struct ovni_cpu *cpus; /* in order of declaration; sorted at the end of the trace */
+	struct ovni_cpu *cpus;        /* in order of declaration; sorted at the end of the trace */
 	uint32_t ncpus, cpus_cap;
 	struct table64 phyids; /* loom << 32 | phyid -> cpus */
 	struct ovni_mark marks[OVNI_MARK_TYPES];

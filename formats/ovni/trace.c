@@ -160,10 +160,10 @@ static void add_tid(struct ovni_system *s, struct reader *r, const struct ovni_t
 	if (table64_get(&s->tids, key) != TABLE_NONE)
 		ovni_report(r, OVNI_RULE_TID_REPEATED,
 		            "thread %" PRId64 " of process %" PRId64 " has another stream", t->tid, t->pid);
-	else if (s->ntids >= OVNI_MAX_THREADS)
+	else if (s->tids.used >= OVNI_MAX_THREADS)
 		ovni_system_limit(s, r, "threads", OVNI_MAX_THREADS);
 	else
-		s->no_memory |= !table64_put(&s->tids, key, s->ntids++);
+		s->no_memory |= !table64_put(&s->tids, key, 0);
 }
 
 /* Returns the track of a thread of a known process; NULL: there are too many, or OOM. */

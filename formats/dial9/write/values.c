@@ -37,15 +37,16 @@ static uint32_t add_pooled(struct d9w_values *x, struct slice s)
 	    s.n + ENTRY_COST > MAX_POOL - x->pool_bytes)
 		return known;
 	const struct slice copy = arena_copy(&x->arena, s);
-	if (note_failure(&t->failed, copy.p == NULL || !tabletext_put(&x->pool, copy, x->npool)))
+	const uint32_t id = (uint32_t)x->pool.used;
+	if (note_failure(&t->failed, copy.p == NULL || !tabletext_put(&x->pool, copy, id)))
 		return D9W_NO_ID;
 	x->pool_bytes += s.n + ENTRY_COST;
 	x->referred += s.n;
 	text_char(t, D9_TAG_STRINGS);
 	text_uint(t, 1, 4, false);
-	text_uint(t, x->npool, 4, false);
+	text_uint(t, id, 4, false);
 	d9w_text32(t, s);
-	return x->npool++;
+	return id;
 }
 
 /* ---- how a value is written ---- */

@@ -64,7 +64,7 @@ struct d9w_values {
 	bool as_0_3;
 	struct arena arena;
 	struct tabletext pool; /* text -> id */
-	uint32_t npool, pool_bytes;
+	uint32_t pool_bytes;
 	struct chunk *chunk; /* the output */
 	uint64_t offset;     /* of the current event */
 	uint32_t left;       /* bytes left for values of the current event */

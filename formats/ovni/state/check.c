@@ -114,7 +114,7 @@ static bool number_value(struct state_checker *c, struct state_code *code)
 	code->value = tabletext_get(&c->values, code->value_text);
 	if (code->value != TABLE_NONE)
 		return true;
-	code->value = ++c->nvalues;
+	code->value = (uint32_t)c->values.used + 1;
 	return tabletext_put(&c->values, code->value_text, code->value);
 }
 

@@ -167,7 +167,6 @@ struct state_checker {
 	uint32_t nmodels, nstack_names;
 	uint8_t kernel;          /* number of the stack "kernel" */
 	struct tabletext values; /* value_text -> value */
-	uint32_t nvalues;
 
 	struct state_thread *threads;
 	uint32_t nthreads, threads_cap;

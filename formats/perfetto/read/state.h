@@ -436,7 +436,6 @@ struct pf_type_member {
 
 struct pf_types {
 	struct tabletext names; /* full name -> number */
-	uint32_t n;
 	struct pf_type_member *members;
 	uint32_t nmembers, members_cap;
 	uint32_t annotation;  /* type of debug annotations */

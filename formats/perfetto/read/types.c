@@ -62,12 +62,13 @@ static uint32_t type_of(struct pf_state *st, struct slice name)
 		return TABLE_NONE;
 	}
 	const uint32_t known = tabletext_get(&types->names, name);
-	if (known != TABLE_NONE || types->n + types->nmembers >= PF_MAX_TYPES)
+	const uint32_t n = (uint32_t)types->names.used;
+	if (known != TABLE_NONE || n + types->nmembers >= PF_MAX_TYPES)
 		return known;
 	const struct slice copy = arena_copy(&st->arena, name);
-	if (note_failure(&st->r->no_memory, copy.p == NULL || !tabletext_put(&types->names, copy, types->n)))
+	if (note_failure(&st->r->no_memory, copy.p == NULL || !tabletext_put(&types->names, copy, n)))
 		return TABLE_NONE;
-	return types->n++;
+	return n;
 }
 
 static uint64_t member_key(const struct pf_state *st, uint32_t type, uint32_t number)
@@ -83,9 +84,9 @@ static void add_member(struct pf_state *st, uint32_t owner, struct pf_type_membe
 
 	if (owner == TABLE_NONE)
 		return;
-	const uint32_t i =
-	    table64_element(&types->index, member_key(st, owner, m.number), &types->members, &types->nmembers,
-	                    &types->members_cap, sizeof *types->members, PF_MAX_TYPES - types->n);
+	const uint32_t i = table64_element(&types->index, member_key(st, owner, m.number), &types->members,
+	                                   &types->nmembers, &types->members_cap, sizeof *types->members,
+	                                   PF_MAX_TYPES - (uint32_t)types->names.used);
 	if (i == TABLE_NONE)
 		pf_report_limit(st, PF_FULL_TYPES,
 		                "more than %u types in descriptors: values of others are bytes",
