@@ -210,9 +210,7 @@ struct dft_names {
 	uint32_t n, cap;
 	struct table64 index[DFT_HASH_KINDS][DFT_HASH_FORMS]; /* -> names[] */
 	uint64_t hosts_defined;                               /* number of definitions of hosts */
-	struct tabletext interned;                            /* equal texts are stored once -> texts[] */
-	struct slice *texts;
-	uint32_t ntexts, texts_cap;
+	struct tabletext interned;                            /* equal texts are stored once */
 	uint32_t bytes;
 	uint32_t nused; /* names that the input used before their definitions */
 	bool redefined; /* a hash got another name */

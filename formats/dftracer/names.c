@@ -114,7 +114,6 @@ void dft_names_free(struct dft_names *n)
 		for (int form = 0; form < DFT_HASH_FORMS; form++)
 			table64_free(&n->index[kind][form]);
 	free(n->names);
-	free(n->texts);
 	tabletext_free(&n->interned);
 }
 
@@ -172,20 +171,19 @@ static struct slice intern_text(struct dft_state *st, struct dft_shared *sh, con
                                 struct slice text)
 {
 	struct dft_names *const n = &sh->names;
-	const uint32_t known = tabletext_get(&n->interned, text);
+	const char *const known = tabletext_key(&n->interned, text);
 
-	if (known != TABLE_NONE)
-		return n->texts[known];
-	if (n->ntexts == DFT_MAX_TEXTS || text.n > DFT_MAX_TEXT_BYTES - n->bytes) {
+	if (known != NULL)
+		return (struct slice){ known, text.n, text.flags | SLICE_STAYS };
+	if (n->interned.used == DFT_MAX_TEXTS || text.n > DFT_MAX_TEXT_BYTES - n->bytes) {
 		dft_report_limit(st, DFT_LIMIT_HASHES, rec);
 		return SLICE_NONE;
 	}
-	const bool ok = array_reserve(&n->texts, n->ntexts, &n->texts_cap, sizeof *n->texts);
-	const struct slice copy = ok ? arena_copy(sh->arena, text) : SLICE_NONE;
-	if (note_failure(&st->r->no_memory, copy.p == NULL || !tabletext_put(&n->interned, copy, n->ntexts)))
+	const struct slice copy = arena_copy(sh->arena, text);
+	if (note_failure(&st->r->no_memory, copy.p == NULL || !tabletext_put(&n->interned, copy, 0)))
 		return SLICE_NONE;
 	n->bytes += text.n;
-	return n->texts[n->ntexts++] = (struct slice){ copy.p, copy.n, copy.flags | SLICE_STAYS };
+	return (struct slice){ copy.p, copy.n, copy.flags | SLICE_STAYS };
 }
 
 const char *const dft_hash_records[DFT_HASH_KINDS] = { "HH", "FH", "SH" };
@@ -470,9 +468,10 @@ static bool claim_hashes(const struct dft_names *n, struct claims *c)
 		ok = claim_hash(e, (enum dft_hash_kind)e->kind,
 		                (struct dft_hash){ .value = e->value, .text = e->is_text }, c);
 	}
-	for (uint32_t i = 0; ok && i < n->ntexts; i++)
-		ok = claims_put(c, CLAIM_TEXT, hash_bytes(n->texts[i].p, n->texts[i].n, hash_seed()), 0,
-		                n->texts[i].n);
+	const struct tabletext_entry *const texts = tabletext_entries(&n->interned);
+	for (size_t i = 0; ok && i < n->interned.used; i++)
+		ok =
+		    claims_put(c, CLAIM_TEXT, hash_bytes(texts[i].p, texts[i].n, hash_seed()), 0, texts[i].n);
 	return ok;
 }
 
