@@ -31,18 +31,11 @@ const char *d9_made_suffix(unsigned type)
 	                               : value_type_name(type);
 }
 
-static const char *last_colon(struct slice s)
-{
-	while (s.n > 0 && s.p[s.n - 1] != ':')
-		s.n--;
-	return s.n > 0 ? s.p + s.n - 1 : NULL;
-}
-
 unsigned d9_made_suffix_of(struct slice name, uint32_t *n)
 {
 	static const uint8_t types[] = { D9_MADE_PLAIN, VALUE_I8,     VALUE_I16,  VALUE_I32,    VALUE_F32,
 		                         VALUE_ADDRESS, D9_MADE_TEXT, VALUE_JSON, D9_MADE_STACK };
-	const char *const colon = last_colon(name);
+	const char *const colon = slice_find_last(name, ':');
 
 	*n = name.n;
 	if (colon == NULL)
