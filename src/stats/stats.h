@@ -492,7 +492,7 @@ struct span_columns {
 };
 
 /* Sets the default: count, total, self, waiting, bytes, bytes/s, mean, p50, p90, p99, max; with sum_of also
- * the sum of the field of this name. */
+ * sum, rate and negative of the field of this name, which makes SPAN_COLUMNS_MAX columns. */
 void span_columns_init(struct span_columns *c, const char *sum_of);
 
 /* Parses "99.9", more than 0, at most 100, with at most four decimals, as millionths; 0 for other texts. */
