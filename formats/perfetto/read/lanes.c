@@ -81,15 +81,13 @@ static struct pf_group *find_group(struct pf_state *st, struct pf_track *t, cons
 	const uint8_t merge = d->kind == PF_STATE ? PF_MERGE_NONE : d->merge;
 	struct text key = { .n = 0 };
 
-	text_printf(&key, "%" PRIu32 " %u ", above->index, merge == PF_MERGE_KEY);
+	text_printf(&key, "%" PRIu32 " %u ", above->index, merge > PF_MERGE_NAME ? merge : 0U);
 	if (merge == PF_MERGE_NONE)
 		text_printf(&key, "%" PRIu64, t->uuid);
 	else if (merge == PF_MERGE_KEY)
 		text_add(&key, d->key.p, d->key.n);
 	else
 		text_add(&key, name.p, name.n);
-	if (merge == PF_MERGE_NONE && !key.failed)
-		key.p[0] = '-';
 	const struct slice s = slice_of(key.p, key.n);
 	const uint32_t known = !key.failed ? tabletext_get(&st->groups, s) : 0;
 	struct pf_group *g = known != TABLE_NONE && !key.failed ? st->group_list[known] : NULL;
