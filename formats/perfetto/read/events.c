@@ -380,7 +380,7 @@ static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, str
 		return;
 	}
 	if (e->track->nopen == 0 && (l->phase != 'f' || l->encloses))
-		pf_defer(st, PF_RULE_FLOW_SLICE, e->track, st->offset, st->ordinal);
+		pf_defer(st, PF_RULE_FLOW_SLICE, e->track);
 	pf_arrow(st, key, st->is_own ? l->id : arrow_number(st, key),
 	         l->phase == 's'   ? PF_ARROW_OUT
 	         : l->phase == 't' ? PF_ARROW_STEP
@@ -542,7 +542,7 @@ static void read_state(struct pf_state *st, struct pf_event *e)
 		return;
 	}
 	if (e->track->desc.kind != PF_STATE)
-		pf_defer(st, PF_RULE_STATE_TRACK, e->track, st->offset, st->ordinal);
+		pf_defer(st, PF_RULE_STATE_TRACK, e->track);
 	e->is_state = true;
 	e->kind = e->name_hash != 0 ? PF_BEGIN : PF_END;
 	if (pf_wants_model(st))
@@ -560,7 +560,7 @@ static void check_more(struct pf_state *st, const struct pf_event *e)
 
 	while (pf_wire_next(&w)) {
 		if (w.tag == PF_TAG(PF_event_log_message, PF_BYTES) && e->track->desc.kind != PF_THREAD)
-			pf_defer(st, PF_RULE_LOG_THREAD, e->track, st->offset, st->ordinal);
+			pf_defer(st, PF_RULE_LOG_THREAD, e->track);
 		else if (w.tag == PF_TAG(PF_event_callstack_iid, PF_VARINT))
 			pf_stack_check(st, st->sequence, w.v);
 		else if (w.tag == PF_TAG(PF_event_source_location_iid, PF_VARINT) && w.v != 0)

@@ -49,10 +49,10 @@ static void defer(struct pf_state *st, struct pf_deferred h)
 		st->deferred[st->ndeferred++] = h;
 }
 
-void pf_defer(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
-              uint64_t record)
+void pf_defer(struct pf_state *st, enum pf_rule rule, const struct pf_track *t)
 {
-	defer(st, (struct pf_deferred){ .track = t, .rule = rule, .offset = offset, .record = record });
+	defer(st,
+	      (struct pf_deferred){ .track = t, .rule = rule, .offset = st->offset, .record = st->ordinal });
 }
 
 void pf_defer_legacy(struct pf_state *st, const struct pf_track *t, const struct pf_sequence *s,
@@ -129,7 +129,10 @@ void pf_nesting_end(struct pf_state *st)
 		const struct pf_track *const t = st->tracks[i];
 		for (uint32_t k = 0; k < t->nopen; k++)
 			if (t->open[k].end == PF_IS_OPEN)
-				pf_defer(st, PF_RULE_BEGIN_OPEN, t, t->open[k].offset, t->open[k].record);
+				defer(st, (struct pf_deferred){ .track = t,
+				                                .rule = PF_RULE_BEGIN_OPEN,
+				                                .offset = t->open[k].offset,
+				                                .record = t->open[k].record });
 	}
 	if (st->ndeferred > 0)
 		qsort(st->deferred, st->ndeferred, sizeof *st->deferred, compare_deferred);
@@ -189,7 +192,7 @@ static void end_inner(struct pf_state *st, const struct pf_event *e, uint32_t i,
 		            .kind = PF_END, .ts = ts, .offset = offset, .track = t, .model = e->model });
 	}
 	if (any)
-		pf_defer(st, PF_RULE_OVERLAP, t, st->offset, st->ordinal);
+		pf_defer(st, PF_RULE_OVERLAP, t);
 }
 
 /* Removes the spans that ended before the event, or at its time; an instant at that time stays if another
@@ -223,7 +226,7 @@ static bool push(struct pf_state *st, struct pf_event *e, uint64_t end)
 	struct pf_track *const t = e->track;
 
 	if (t->nopen >= PF_MAX_OPEN) {
-		pf_defer(st, PF_RULE_DEPTH, t, st->offset, st->ordinal);
+		pf_defer(st, PF_RULE_DEPTH, t);
 		t->nexpected += end == PF_IS_OPEN;
 		return false;
 	}
@@ -264,7 +267,7 @@ static bool close_span(struct pf_state *st, struct pf_event *e)
 		return false;
 	}
 	if (i == 0) {
-		pf_defer(st, has_open(t) ? PF_RULE_END_NAME : PF_RULE_END_ALONE, t, st->offset, st->ordinal);
+		pf_defer(st, has_open(t) ? PF_RULE_END_NAME : PF_RULE_END_ALONE, t);
 		return false;
 	}
 	struct pf_open_span *const o = &t->open[i - 1];
@@ -303,8 +306,7 @@ static bool nest(struct pf_state *st, struct pf_event *e)
 		end = outer_end(t);
 		if (e->ts + e->dur > end) {
 			const bool inside = t->open[t->nopen - 1].end == PF_IS_OPEN;
-			pf_defer(st, inside ? PF_RULE_OVERLAP : PF_RULE_X_OVERLAP, t, st->offset,
-			         st->ordinal);
+			pf_defer(st, inside ? PF_RULE_OVERLAP : PF_RULE_X_OVERLAP, t);
 			if (!inside)
 				return st->released != NULL; /* kept if sorted: nothing is reported then */
 			e->dur = end - e->ts;                /* it ends with the open span that it is in */

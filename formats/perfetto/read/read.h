@@ -329,9 +329,8 @@ void pf_arrow(struct pf_state *st, uint64_t key, uint64_t id, enum pf_step step,
 /* Makes st->flow_steps of the ends that a look-ahead has noted. */
 void pf_arrows_sort(struct pf_state *st);
 
-/* Defers a finding to the end of the file. */
-void pf_defer(struct pf_state *st, enum pf_rule rule, const struct pf_track *t, uint64_t offset,
-              uint64_t record) COLD;
+/* Defers a finding of the record to the end of the file. */
+void pf_defer(struct pf_state *st, enum pf_rule rule, const struct pf_track *t) COLD;
 
 /* Defers the finding that the track does not meet the requirements of the current event.  s: see struct
  * pf_deferred. */
