@@ -420,11 +420,11 @@ static enum pf_time convert(struct pf_state *st, uint64_t key, uint64_t value, u
 	return *late && st->ahead != NULL ? convert_in(&st->ahead->clocks, key, value, ts) : t;
 }
 
-enum pf_time pf_convert(struct pf_state *st, uint32_t id, uint64_t value, uint64_t *ts)
+enum pf_time pf_convert_monotonic(struct pf_state *st, uint64_t value, uint64_t *ts)
 {
 	bool late;
 
-	return convert(st, key_of(st, id), value, ts, &late);
+	return convert(st, PF_MONOTONIC, value, ts, &late);
 }
 
 static COLD void note_late(struct pf_state *st, uint64_t key, uint64_t value)

@@ -234,7 +234,7 @@ enum pf_time pf_legacy_time(struct pf_state *st, int64_t us, uint64_t *ts)
 		*ts = (uint64_t)ns;
 		return PF_TIME_RANGE;
 	}
-	const enum pf_time t = pf_convert(st, PF_MONOTONIC, (uint64_t)ns, ts);
+	const enum pf_time t = pf_convert_monotonic(st, (uint64_t)ns, ts);
 	if (t != PF_TIME_UNKNOWN && t != PF_TIME_NO_PATH)
 		return t;
 	pf_report(st, PF_RULE_LEGACY_CLOCK, "%" PRId64 " us of the clock MONOTONIC, which no snapshot has",

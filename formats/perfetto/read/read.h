@@ -135,10 +135,10 @@ uint32_t pf_trace_clock(struct slice snapshot, uint32_t before);
 void pf_clocks_free(struct pf_clocks *c);
 void pf_snapshot(struct pf_state *st, struct slice bytes);
 
-/* Converts a time in units of the clock to one of the trace. */
-enum pf_time pf_convert(struct pf_state *st, uint32_t clock, uint64_t value, uint64_t *ts);
+/* Converts a time in units of the clock MONOTONIC to one of the trace. */
+enum pf_time pf_convert_monotonic(struct pf_state *st, uint64_t value, uint64_t *ts);
 
-/* As pf_convert(); a clock without an earlier snapshot is reported at the end of the file. */
+/* Likewise of any clock; one without an earlier snapshot is reported at the end of the file. */
 enum pf_time pf_convert_noted(struct pf_state *st, uint32_t clock, uint64_t value, uint64_t *ts);
 
 /* Sets the time of a packet that has a timestamp.  Advances its clock if that is incremental.  Notes the

@@ -302,7 +302,7 @@ static void read_streaming(struct pf_state *st, const struct pf_packet *k)
 		uint64_t ts = (uint64_t)q->time_us * 1000;
 		const bool fits = q->time_us >= 0 && q->time_us <= INT64_MAX / 1000;
 		uint64_t converted;
-		const enum pf_time t = fits ? pf_convert(st, PF_MONOTONIC, ts, &converted) : PF_TIME_RANGE;
+		const enum pf_time t = fits ? pf_convert_monotonic(st, ts, &converted) : PF_TIME_RANGE;
 		if (t == PF_TIME_OK)
 			ts = converted;
 		if (t == PF_TIME_RANGE) {
