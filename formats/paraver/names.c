@@ -13,7 +13,6 @@ struct paraver_group {
 	uint32_t first_value, last_value, nvalues; /* values[], numbered 1, 2, ...; TABLE_NONE: none */
 	uint32_t first_type, last_type;            /* types[]; TABLE_NONE: none */
 	uint32_t other;                            /* value for names beyond the limit; 0: none yet */
-	enum paraver_group_kind kind;
 };
 
 struct paraver_value {
@@ -42,7 +41,7 @@ static struct slice copy_text(struct paraver_names *n, struct slice text)
 	return own;
 }
 
-static uint32_t add_group(struct paraver_names *n, enum paraver_group_kind kind, struct slice key)
+static uint32_t add_group(struct paraver_names *n, struct slice key)
 {
 	if (n->ngroups >= PARAVER_MAX_TYPES || !has_space(n, key))
 		return TABLE_NONE;
@@ -56,7 +55,6 @@ static uint32_t add_group(struct paraver_names *n, enum paraver_group_kind kind,
 		.label = { own.p + 1, own.n - 1, own.flags },
 		.first_value = TABLE_NONE,
 		.first_type = TABLE_NONE,
-		.kind = kind,
 	};
 	return n->ngroups++;
 }
@@ -73,7 +71,7 @@ uint32_t paraver_group(struct paraver_names *n, enum paraver_group_kind kind, st
 	const struct slice key = slice_of(n->key.p, n->key.n);
 	const uint32_t found = tabletext_get(&n->by_label, key);
 
-	return found != TABLE_NONE ? found : add_group(n, kind, key);
+	return found != TABLE_NONE ? found : add_group(n, key);
 }
 
 /* Returns the index of a text, which groups share; TABLE_NONE at the limit or on OOM. */
