@@ -91,8 +91,9 @@ static COLD bool give_waiting(struct pf_state *st, struct record *rec)
 		st->nbefore = st->at_before = 0;
 		if (!w->nested) {
 			w->nested = true;
-			w->dropped = w->event.is_state ? !pf_change_state(st, &w->event)
-			                               : w->event.kind != PF_ARROW && !pf_nest(st, &w->event);
+			if (w->event.kind != PF_ARROW)
+				w->dropped = w->event.is_state ? !pf_change_state(st, &w->event)
+				                               : !pf_nest(st, &w->event);
 		}
 		if (st->at_before < st->nbefore) {
 			give_before(st, rec);
