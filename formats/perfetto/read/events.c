@@ -393,6 +393,24 @@ static void read_legacy_flow(struct pf_state *st, const struct pf_legacy *l, str
 
 /* ---- legacy events ---- */
 
+static bool is_task(const struct pf_track *t)
+{
+	return t->final->kind == PF_THREAD || t->final->kind == PF_PROCESS;
+}
+
+/* The thread or process that a track is, or lies below; if there is none, its topmost track. */
+static struct pf_track *task_of(struct pf_state *st, struct pf_track *t)
+{
+	for (unsigned depth = 0; depth < PF_MAX_ANCESTORS && !is_task(t) && t->final->has_parent; depth++) {
+		if (t->parent == NULL)
+			t->parent = pf_track(st, t->final->parent);
+		if (t->parent == NULL)
+			break;
+		t = t->parent;
+	}
+	return t;
+}
+
 /* The track of an async event, by category and id, or name and id.  Only a local id belongs to a process,
  * other ids to the whole trace; viewers show their track in the process where it begins. */
 static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy *l, const struct pf_event *e)
@@ -406,12 +424,13 @@ static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy 
 	}
 	key = hash_u64(old ? e->name_hash : e->category_hash, key);
 	key = hash_bytes(l->scope.p, l->scope.n, key);
-	const struct pf_description *const of = e->track->final;
-	const int32_t pid = of->kind == PF_THREAD || of->kind == PF_PROCESS ? of->pid : 0;
+	struct pf_track *const task = task_of(st, e->track);
+	const int32_t pid = is_task(task) ? task->final->pid : 0;
 	struct pf_track *const t = pf_track(st, hash_u64(local ? (uint64_t)(uint32_t)pid << 1 | 1 : 0, key));
 	if (t == NULL)
 		return NULL;
 	e->track->has_local |= local;
+	task->has_local |= local;
 	if (!t->desc.is_known) {
 		t->desc = (struct pf_description){ .kind = PF_PLAIN,
 			                           .merge = PF_MERGE_NAME,
@@ -423,7 +442,7 @@ static struct pf_track *async_track(struct pf_state *st, const struct pf_legacy 
 		t->is_synthetic = true;
 		t->async_id = l->id;
 	}
-	if (local && (st->sequence->thread_moved || e->track->described_late)) {
+	if (local && (st->sequence->thread_moved || e->track->described_late || task->described_late)) {
 		/* earlier events, with any time, went to a track of another process */
 		t->desc.disordered = t->desc.moved = true;
 		if (st->ahead_pass)
