@@ -217,7 +217,7 @@ static bool read_steps(struct reading *r, struct json_token *object, struct seri
 {
 	struct series_set *const set = &r->s->series;
 	struct json_walk w = reading_walk(r, object, JSON_OBJECT);
-	uint64_t before = 0, n;
+	uint64_t before = 0, all = 0, n;
 	int32_t last = INT32_MIN;
 
 	while (w.p != NULL && json_walk_next(&w)) {
@@ -232,8 +232,11 @@ static bool read_steps(struct reading *r, struct json_token *object, struct seri
 		last = number;
 		if (!reading_u64(r, &w.value, &n))
 			return false;
-		if (n == 0 || !series_add_step(set, to, number, n))
-			return reading_fail(r, w.value.p, "a step counts at least one value");
+		if (n == 0 || ckd_add(&all, all, n) || all > to->count)
+			return reading_fail(r, w.value.p,
+			                    "a step counts at least one value, and all of them at most those "
+			                    "of the series");
+		(void)series_add_step(set, to, number, n);
 	}
 	return reading_walked(r, &w, object);
 }
@@ -260,8 +263,10 @@ static bool read_series(struct reading *r, struct json_token *object, void *coun
 
 	if (!reading_object(r, object, NULL, members, COUNT_OF(members)))
 		return false;
-	if (name.p == NULL || steps.p == NULL || s.count == 0 || s.min > s.max)
+	if (name.p == NULL || steps.p == NULL || s.count == 0)
 		return reading_fail(r, object->p, "a series lacks its name, count or steps");
+	if (s.first < s.min || s.first > s.max || s.last < s.min || s.last > s.max || s.first_ns > s.last_ns)
+		return reading_fail(r, object->p, "the numbers of a series contradict each other");
 	struct series *to;
 	if (!series_of(&r->s->series, *(const uint32_t *)counter, name, &to))
 		return reading_no_memory(r);
