@@ -352,9 +352,11 @@ static uint32_t add_owner(struct definitions *d, uint8_t table, uint32_t scope)
 	return d->npairs++;
 }
 
+/* Addresses, booleans and reals have another text than an integer of the same bits. */
 static bool is_small(uint64_t key1, uint64_t key2, struct value v)
 {
-	return key2 == 0 && key1 <= UINT32_MAX && v.type != VALUE_STRING && v.u64 <= UINT32_MAX;
+	return key2 == 0 && key1 <= UINT32_MAX && v.type >= VALUE_U8 && v.type <= VALUE_I64 &&
+	       v.u64 <= UINT32_MAX;
 }
 
 /* Stores a 32-bit number in the compact table.  Returns false if that is impossible. */
